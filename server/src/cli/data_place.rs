@@ -68,7 +68,7 @@ impl DataPlace {
     }
 
     /// Returns true if the store is in a database.
-    pub(super) fn is_database(&self) -> bool {
+    pub(in crate::cli) fn is_database(&self) -> bool {
         self.database.is_some()
     }
 

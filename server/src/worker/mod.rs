@@ -1,7 +1,8 @@
 //! Background work of a running server: runs due timers, delivers messages, resolves unknown outcomes, runs schedules,
-//! settles payments, completes and pushes reconciliation files, deletes expired data, checks the store's file, and
-//! marks the form's build as still in use.
+//! settles payments, completes and pushes reconciliation files, deletes expired data, checks the store's file, binds
+//! the audit log, and marks the form's build as still in use.
 
+mod audit_chains;
 mod file_push;
 mod integrity;
 mod intents;
@@ -24,7 +25,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use tillgate_domain::id::to_hex;
 use tillgate_domain::registration::Registration;
 use tillgate_gateway::App;
 use tillgate_store::lease::BackgroundWork;
@@ -55,6 +55,7 @@ pub async fn run_tasks(app: Arc<App>, builds: Arc<Builds>, stop: watch::Receiver
     let task_app = || Arc::clone(&app);
     tokio::join!(
         integrity::check_store_daily(task_app(), stop.clone()),
+        audit_chains::bind_periodically(task_app(), stop.clone()),
         give_back_after(&app, Timers, sweep_periodically(task_app(), builds, stop.clone())),
         velocity::sync_periodically(task_app(), stop.clone()),
         give_back_after(&app, Deletions, delete_periodically(task_app(), stop.clone())),
@@ -103,7 +104,6 @@ async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, stop: watch::Rec
         }
         if count.is_multiple_of(SWEEPS_PER_DAY) {
             log_failed_deliveries(&app, now);
-            log_audit_head(&app);
         }
         count = count.wrapping_add(1);
         if count.is_multiple_of(SWEEPS_PER_BUILD_MARK)
@@ -117,18 +117,6 @@ async fn sweep_periodically(app: Arc<App>, builds: Arc<Builds>, stop: watch::Rec
     }
     if let Err(error) = tokens::write_usage(&app).await {
         tracing::warn!(%error, "recording the use of tokens failed");
-    }
-}
-
-/// Logs the head of the audit log. An operator who keeps the log on another machine can verify later that the
-/// entries up to this head are unchanged.
-fn log_audit_head(app: &App) {
-    match app.gateway.store.load_audit_head() {
-        Ok(Some((number, hash))) => {
-            tracing::info!(target: "tillgate::audit", head = format!("{number}:{}", to_hex(&hash)), "head of the audit log");
-        }
-        Ok(None) => {}
-        Err(error) => tracing::warn!(%error, "reading the head of the audit log failed"),
     }
 }
 

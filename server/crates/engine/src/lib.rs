@@ -16,6 +16,6 @@ mod value;
 pub use error::{Error, ErrorKind, Result};
 pub use params::Params;
 pub use row::{Columns, Cursor, FromRow, Row, Rows};
-pub use session::{ReadExtent, Session};
+pub use session::{ReadExtent, Session, WriteScope};
 pub use transaction::Transaction;
 pub use value::{FromValue, OwnedValue, ToValue, ValueRef};

@@ -11,6 +11,17 @@ pub enum ReadExtent {
     Partly,
 }
 
+/// The rows that a transaction reads before it writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteScope<'a> {
+    /// Any: no other writer may run meanwhile.
+    Everything,
+    /// Those of one owner: writers of other owners may run meanwhile.
+    Owner(&'a str),
+    /// None: each statement checks itself what it changes, so every writer but those of everything may run meanwhile.
+    Nothing,
+}
+
 /// A connection to a database. Statements are compiled once and kept.
 pub trait Session: Send {
     /// Runs a statement that returns no rows. Returns the number of rows that it has inserted, changed or deleted.
@@ -44,11 +55,36 @@ pub trait Session: Send {
     /// [`ErrorKind::Busy`] if another one does not end in time. Also inside of a transaction.
     fn begin_write(&self) -> Result<()>;
 
+    /// Begins a transaction that keeps out only those writers that could change what it reads before it writes. A
+    /// database with one writer keeps all of them out.
+    ///
+    /// # Errors
+    /// The same.
+    fn begin_write_within(&self, _scope: WriteScope<'_>) -> Result<()> {
+        self.begin_write()
+    }
+
     /// Begins a transaction that only reads, all of it from one state of the database.
     ///
     /// # Errors
     /// If the database fails.
     fn begin_read(&self) -> Result<()>;
+
+    /// Begins a transaction that only reads, at a moment at which no other session is writing: what is written later
+    /// has larger numbers than all that it reads. Several writers commit their numbers in no order.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn begin_quiet_read(&self) -> Result<()> {
+        self.begin_read()
+    }
+
+    /// Returns the next number of a table whose column `number` is its key. It is larger than all numbers of rows that
+    /// this session can see. Numbers of several writers at once come in no order.
+    ///
+    /// # Errors
+    /// If the database fails.
+    fn next_number(&self, table: &str) -> Result<i64>;
 
     /// Sets a savepoint of the transaction. The name is a word of our own.
     ///
@@ -179,6 +215,15 @@ impl dyn Session + '_ {
     /// [`ErrorKind::Busy`] if another one does not end in time.
     pub fn begin(&self) -> Result<Transaction<'_>> {
         self.begin_write()?;
+        Ok(Transaction::new(self))
+    }
+
+    /// Begins a transaction that only reads, at a moment at which nobody is writing. It ends when it is dropped.
+    ///
+    /// # Errors
+    /// If the database refuses or fails.
+    pub fn begin_quiet_snapshot(&self) -> Result<Transaction<'_>> {
+        self.begin_quiet_read()?;
         Ok(Transaction::new(self))
     }
 

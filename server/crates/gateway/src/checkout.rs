@@ -67,7 +67,7 @@ impl Gateway {
         let id = CheckoutId::new(self.next_id_time(entity), random_bytes()?, &self.options.node);
         let checkout = Checkout::new(id, entity.id.clone(), now, build.to_owned(), without_secrets(parameters));
         let changes = recorder.record_response(Changes::default().with_checkout(&checkout), &checkout, now);
-        self.store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await??;
+        self.store.update(RecordKeys::none().owned_by(&entity.id), move |_| Ok((changes, ()))).await??;
         Ok(checkout)
     }
 
@@ -98,7 +98,7 @@ impl Gateway {
         let update = without_secrets(update);
         let checkout = self
             .store
-            .update(RecordKeys::for_checkout(&id), move |loaded| {
+            .update(RecordKeys::for_checkout(&id).owned_by(&entity.id), move |loaded| {
                 let checkout =
                     loaded.checkout.filter(|checkout| checkout.entity == entity.id).ok_or_else(unknown_checkout)?;
                 let next = checkout.with_update(&update, now)?;

@@ -41,7 +41,7 @@ impl Gateway {
         order::refuse_override(&parameters)?;
         let sender = Sender::from_server_request(&parameters, recorder.ndc());
         let (draft, attempt) = self.draft_registration(entity, sender, parameters, None).await?;
-        let keys = draft.required_keys(RecordKeys::none());
+        let keys = draft.required_keys(RecordKeys::none().owned_by(&entity.id));
         let now = self.now_of(entity);
         let written = self
             .store
@@ -192,9 +192,10 @@ impl Gateway {
         let stored_credentials =
             StoredCredentialKeys { registration: Some((owner, id)), ..StoredCredentialKeys::default() };
         let now = self.now_of(entity);
+        let keys = RecordKeys { stored_credentials, ..RecordKeys::none().owned_by(&entity.id) };
         let changed = self
             .store
-            .update(RecordKeys { stored_credentials, ..RecordKeys::default() }, move |loaded| {
+            .update(keys, move |loaded| {
                 let registration = loaded.stored_credentials.registration.ok_or_else(unknown_registration)?;
                 registration.check_usable(now)?;
                 let next = Registration { ndc: recorder.ndc().cloned(), ..change(&registration) };

@@ -104,7 +104,7 @@ impl Gateway {
         let terms: ScheduleTerms = schedule.terms()?;
         schedule.next = Some(terms.first_run(&schedule.job, now)?);
         let used = Some((registration.entity.clone(), registration.id.clone()));
-        let mut keys = RecordKeys::none();
+        let mut keys = RecordKeys::none().owned_by(&entity.id);
         keys.stored_credentials.registration_in_use = used;
         let written = self.store.update(keys, move |loaded| {
             if !loaded.stored_credentials.account_stored {
@@ -183,7 +183,7 @@ impl Gateway {
         let now = self.now_of(&owner);
         let step_id = ScheduleId::new(self.next_id_time(&owner), random_bytes()?);
         let step = ScheduleStep { id: step_id, step_type, at: now, ndc: recorder.ndc().cloned() };
-        let keys = RecordKeys { schedule: Some(known.id), ..RecordKeys::default() };
+        let keys = RecordKeys { schedule: Some(known.id), ..RecordKeys::none().owned_by(&owner.id) };
         let written = self.store.update(keys, move |loaded| {
             let schedule = loaded.schedule.ok_or_else(unknown_schedule)?;
             let changed = change(&schedule, step)?;

@@ -15,6 +15,7 @@ use tillgate_engine::{Error, ErrorKind as Failure, Row, Session, params};
 use super::error::Cause;
 use super::group_commit::CommitQueue;
 use super::group_transaction::WrittenRows;
+use super::job_queue::Lane;
 use super::{StoreError, store_file};
 use crate::acquirer_entry::{EntryKind, HostPage, LedgerEntry, NewEntry};
 
@@ -62,7 +63,7 @@ impl AcquirerLedger {
     ) -> Result<T, StoreError> {
         // Decision and writes are one closure, which can run only once.
         let write = move |session: &dyn Session| Ok((decide(&LedgerTransaction { session })?, WrittenRows::Once));
-        self.queue.commit_write(write, |_| ()).await
+        self.queue.commit_write(Lane::Everything, write, |_| ()).await
     }
 
     /// Loads the entries with a higher number in ascending order, at most `limit`. Waits in the queue like a decision.
@@ -75,7 +76,7 @@ impl AcquirerLedger {
             let query = format!("SELECT {COLUMNS} FROM entry WHERE number > ?1 ORDER BY number LIMIT ?2");
             Ok((session.query_all(&query, params![number, limit], read_entry)?, WrittenRows::Nothing))
         };
-        self.queue.commit_write(select, |_| ()).await
+        self.queue.commit_write(Lane::Everything, select, |_| ()).await
     }
 }
 

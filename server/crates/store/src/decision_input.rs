@@ -30,6 +30,9 @@ use crate::risk::rules::RiskKeys;
 /// Keys of the data to load for a decision.
 #[derive(Debug, Clone, Default)]
 pub struct RecordKeys {
+    /// An entity of the merchant to whom everything belongs that the decision reads and writes. In a cluster, decisions
+    /// of different merchants are made side by side. `None` for a decision beside which no other one may be made.
+    pub owner: Option<EntityId>,
     /// A checkout, by id.
     pub checkout: Option<CheckoutId>,
     /// True if the reminder of that checkout is looked for.
@@ -88,9 +91,9 @@ impl RecordKeys {
         Self { review: Some(payment.clone()), ..Self::default() }
     }
 
-    /// Returns the key of one payment of an entity.
+    /// Returns the key of one payment of an entity, for a decision that reads and writes what belongs to its merchant.
     pub fn for_payment(entity: &EntityId, id: &PaymentId) -> Self {
-        Self { payment: Some((entity.clone(), id.clone())), ..Self::default() }
+        Self { payment: Some((entity.clone(), id.clone())), ..Self::none() }.owned_by(entity)
     }
 
     /// Returns the keys of a payment and of its review.
@@ -101,6 +104,13 @@ impl RecordKeys {
     /// Returns the keys of one payment of an entity and of its follow-up payments.
     pub fn for_modification(entity: &EntityId, id: &PaymentId) -> Self {
         Self { follow_ups: true, ..Self::for_payment(entity, id) }
+    }
+
+    /// Returns the same keys for a decision that reads and writes what belongs to one merchant. `entity` is the
+    /// merchant or one of its channels.
+    #[must_use]
+    pub fn owned_by(self, entity: &EntityId) -> Self {
+        Self { owner: Some(entity.clone()), ..self }
     }
 
     /// Returns the same keys with the payment as it was read before.

@@ -24,11 +24,6 @@ impl DirectoryReload {
         Self { directory, keys, version: None }
     }
 
-    /// Returns the vault's keys. `None` if the process is no server.
-    pub(super) fn keys(&self) -> Option<&Keyring> {
-        self.keys.as_ref()
-    }
-
     /// Reloads if the number that `query` reads is another one than at the last reload, and at the first call. Calls
     /// `prepare` before. Logs a failure; the next call tries again.
     pub(super) fn reload_if_changed(&mut self, session: &dyn Session, query: &str, prepare: impl FnOnce()) {
@@ -47,6 +42,7 @@ impl DirectoryReload {
             if let Some(keys) = &self.keys {
                 vault_keys::refresh_keyring(session, keys)?;
             }
+            self.directory.note_revision(version);
             // Set last, so that a failed reload is tried again.
             self.version = Some(version);
         }

@@ -1,4 +1,5 @@
-//! Group commit: one thread owns a session and commits all queued requests as one transaction.
+//! Group commit: a thread owns a session and commits all queued requests of a lane as one transaction. A database with
+//! one writer has one thread and one lane; a cluster has several (see [`super::job_queue`]).
 //!
 //! The thread runs the requests one after the other, commits, and then answers all of them. If one fails, the others
 //! are not affected (see [`super::group_transaction`]). If the commit fails, all of them fail. The thread does not wait
@@ -7,7 +8,7 @@
 //! Requests of threads with low priority are later ones: a group has one of them, and more only while no other request
 //! waits. So the large writes of one tenant delay another one's payment by one write, and still come one by one.
 
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use tokio::sync::oneshot;
 
 use super::error::Cause;
 use super::group_transaction::{GroupTransaction, WrittenRows};
-use super::waiting_jobs::{CompletionCallback, NotDurable, RunRequest, WaitingJobs, WriteJob};
+use super::job_queue::{CompletionCallback, JobQueue, Lane, NotDurable, RunRequest, WaitEnd, WriteJob};
 use super::{DiskFault, StoreError};
 
 /// Maximum number of requests in one commit.
@@ -36,6 +37,15 @@ pub(super) trait CommitHooks: Send + 'static {
     /// Returns the fault that forbids all writes, if there is one.
     fn known_fault(&self) -> Option<DiskFault> {
         None
+    }
+
+    /// Returns true if what a lane was chosen by still holds, asked inside of its transaction. Otherwise its requests
+    /// run while nobody else writes.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    fn is_current(&self, _session: &dyn Session, _lane: &Lane) -> Result<bool, StoreError> {
+        Ok(true)
     }
 
     /// Opens another session in the place of one that is gone. `None` if a session is never gone.
@@ -70,31 +80,52 @@ pub(super) trait CommitHooks: Send + 'static {
 /// No other work.
 impl CommitHooks for () {}
 
-/// The queue in front of the thread. Dropping it waits until all queued requests are written.
+/// A session of a thread, with its other work.
+pub(super) type HookedSession<C> = (Box<dyn Session>, C);
+
+/// The queue in front of the threads. Dropping it waits until all queued requests are written.
 pub(super) struct CommitQueue {
-    /// `None` while the queue is being dropped, which ends the thread.
-    jobs: Option<SyncSender<WriteJob>>,
-    /// `None` once it has been joined.
-    thread: Option<JoinHandle<()>>,
+    jobs: Arc<JobQueue>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl CommitQueue {
-    /// Starts the thread under this name. At most `capacity` requests wait; further ones are refused.
+    /// Starts the thread of a database with one writer under this name. At most `capacity` requests wait; further ones
+    /// are refused.
     pub(super) fn start(
         name: &str,
         session: Box<dyn Session>,
         capacity: usize,
         hooks: impl CommitHooks,
     ) -> Result<Self, StoreError> {
-        let (sender, jobs) = sync_channel(capacity);
-        let thread = std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(move || {
-                let waiting = WaitingJobs::new(jobs, capacity);
-                CommitThread { session, hooks }.process_jobs(waiting);
-            })
-            .map_err(|error| Cause::File(name.into(), error))?;
-        Ok(Self { jobs: Some(sender), thread: Some(thread) })
+        Self::start_all(name, vec![(session, hooks)], JobQueue::new(capacity, false))
+    }
+
+    /// Starts a thread for each of several sessions, which commit for different owners side by side.
+    pub(super) fn start_lanes(
+        name: &str,
+        sessions: Vec<HookedSession<impl CommitHooks>>,
+        capacity: usize,
+    ) -> Result<Self, StoreError> {
+        Self::start_all(name, sessions, JobQueue::new(capacity, true))
+    }
+
+    fn start_all(
+        name: &str,
+        sessions: Vec<HookedSession<impl CommitHooks>>,
+        jobs: JobQueue,
+    ) -> Result<Self, StoreError> {
+        // Dropped at a failure, which ends the threads that have started.
+        let mut queue = Self { jobs: Arc::new(jobs), threads: Vec::with_capacity(sessions.len()) };
+        for (session, hooks) in sessions {
+            let jobs = Arc::clone(&queue.jobs);
+            let thread = std::thread::Builder::new()
+                .name(name.to_owned())
+                .spawn(move || CommitThread { jobs, session, hooks }.process_jobs())
+                .map_err(|error| Cause::File(name.into(), error))?;
+            queue.threads.push(thread);
+        }
+        Ok(queue)
     }
 
     /// Queues a write at once, so that the returned future, which waits for its commit, need not hold it. Fails with
@@ -102,6 +133,7 @@ impl CommitQueue {
     /// just before the caller receives the outcome.
     pub(super) fn commit_write<T: Send + 'static>(
         &self,
+        lane: Lane,
         write: impl FnOnce(&dyn Session) -> Result<(T, WrittenRows), StoreError> + Send + 'static,
         finish: impl FnOnce(&Result<T, StoreError>) + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
@@ -124,51 +156,56 @@ impl CommitQueue {
             (complete, fault)
         });
         // The priority is read here, because the thread that queues the write is not the one that runs it.
-        let queued = self.queue_job(WriteJob { run, is_later: is_low_priority() });
+        let queued = self.jobs.add(lane, WriteJob { run, is_later: is_low_priority() });
         async move {
             queued?;
             receiver.await.map_err(|_| Cause::Stopped)?
         }
     }
-
-    /// Queues a job. Fails with `Overloaded` if the queue is full.
-    fn queue_job(&self, job: WriteJob) -> Result<(), StoreError> {
-        let jobs = self.jobs.as_ref().ok_or(Cause::Stopped)?;
-        // The queue never blocks its callers, because they run on threads that serve other requests as well.
-        jobs.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => Cause::Overloaded,
-            TrySendError::Disconnected(_) => Cause::Stopped,
-        })?;
-        Ok(())
-    }
 }
 
 impl Drop for CommitQueue {
     fn drop(&mut self) {
-        // Closing the queue lets the thread finish the queued requests.
-        self.jobs = None;
-        if let Some(thread) = self.thread.take() {
+        // Closing the queue lets the threads finish the queued requests.
+        self.jobs.close();
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
 }
 
-/// State of the thread.
+/// State of a thread.
 struct CommitThread<C> {
+    jobs: Arc<JobQueue>,
     session: Box<dyn Session>,
     hooks: C,
+}
+
+/// Closes the queue if its thread panics: the requests of its lane would wait for ever.
+struct CloseAtPanic(Arc<JobQueue>);
+
+impl Drop for CloseAtPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.abandon();
+        }
+    }
 }
 
 impl<C: CommitHooks> CommitThread<C> {
     /// Commits queued requests until the queue is closed and empty. Calls `on_interval` at intervals, also while no
     /// request comes.
-    fn process_jobs(mut self, mut waiting: WaitingJobs) {
+    fn process_jobs(mut self) {
+        let _closes = CloseAtPanic(Arc::clone(&self.jobs));
         let mut last_interval = Instant::now();
         loop {
-            match waiting.wait_for_first(C::INTERVAL) {
-                Ok(first) => self.commit_group(first, &mut waiting),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+            match self.jobs.take_lane(C::INTERVAL) {
+                Ok(lane) => {
+                    self.commit_group(&lane);
+                    self.jobs.put_back(lane);
+                }
+                Err(WaitEnd::Late) => {}
+                Err(WaitEnd::Closed) => break,
             }
             // Checked after each group as well, because the wait of a busy queue never times out.
             if last_interval.elapsed() >= C::INTERVAL {
@@ -179,30 +216,30 @@ impl<C: CommitHooks> CommitThread<C> {
         }
     }
 
-    /// Commits a request and those that wait behind it, at most [`MAX_GROUP`], as one transaction, then answers all of
-    /// them. Refuses all waiting requests if a fault is known or the transaction cannot begin. If the database undoes
-    /// the transaction midway, fails the requests run so far; the next group takes the others.
-    fn commit_group(&mut self, first: WriteJob, waiting: &mut WaitingJobs) {
+    /// Commits waiting requests of a lane, at most [`MAX_GROUP`], as one transaction, then answers all of them. Refuses
+    /// all of the lane if a fault is known or the transaction cannot begin. If the database undoes the transaction
+    /// midway, fails the requests run so far; the next group takes the others.
+    fn commit_group(&mut self, lane: &Lane) {
         if let Some(fault) = self.hooks.known_fault() {
-            return waiting.refuse_all(first, Some(fault));
+            return self.jobs.refuse_all(lane, Some(fault));
         }
-        let mut begun = self.session.begin_write();
+        let mut begun = self.begin_within(lane);
         if begun.is_err() && self.session.is_lost() {
             self.replace_lost_session();
-            begun = self.session.begin_write();
+            begun = self.begin_within(lane);
         }
         let mut transaction = match begun {
             Ok(()) => GroupTransaction::new(&*self.session),
             Err(error) => {
                 tracing::error!(%error, "beginning a transaction failed");
                 // Refuse all waiting requests, because each one alone would wait for the busy disk again.
-                return waiting.refuse_all(first, DiskFault::from_kind(error.kind()));
+                return self.jobs.refuse_all(lane, error.disk_fault());
             }
         };
         let mut callbacks = Vec::new();
         let mut undone = None;
         let mut accepts_later = true;
-        let mut next = Some(first);
+        let mut next = self.jobs.take_first(lane);
         while let Some(job) = next {
             accepts_later &= job.is_later;
             let (complete, fault) = (job.run)(Ok(&mut transaction));
@@ -213,7 +250,7 @@ impl<C: CommitHooks> CommitThread<C> {
                 break;
             }
             // The first request of a group waits for all others, so the size of a group is limited.
-            next = if callbacks.len() == MAX_GROUP { None } else { waiting.take_next(accepts_later) };
+            next = if callbacks.len() == MAX_GROUP { None } else { self.jobs.take_next(lane, accepts_later) };
         }
         let durable = match undone {
             Some(fault) => {
@@ -232,6 +269,20 @@ impl<C: CommitHooks> CommitThread<C> {
         }
         // The hooks come after the answers, so that a checkpoint delays no response.
         self.hooks.after_commit(&*self.session);
+    }
+
+    /// Begins a transaction in the scope of a lane, or of everything if the lane was chosen by what holds no more.
+    fn begin_within(&self, lane: &Lane) -> Result<(), StoreError> {
+        self.session.begin_write_within(lane.scope())?;
+        match self.hooks.is_current(&*self.session, lane) {
+            Ok(true) => return Ok(()),
+            Ok(false) => self.session.roll_back()?,
+            Err(error) => {
+                let _ = self.session.roll_back();
+                return Err(error);
+            }
+        }
+        Ok(self.session.begin_write()?)
     }
 
     /// Opens another session if this one is gone.

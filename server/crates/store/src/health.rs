@@ -100,7 +100,7 @@ impl Store {
     async fn write_and_read(&self) -> Result<(), StoreError> {
         let now = self.sources.now().as_millisecond();
         let query = "INSERT INTO health (id, checked) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET checked = ?1";
-        self.run_write(move |session| Ok(session.execute(query, [now]).map(drop)?)).await?;
+        self.run_row_write(move |session| Ok(session.execute(query, [now]).map(drop)?)).await?;
         self.run_read(|session| Ok(session.query_one("SELECT checked FROM health", (), |row| row.get::<i64>(0))?))?;
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tillgate_vault::Keyring;
 
+use super::group_commit::CommitQueue;
 use super::open_for_writing::{VaultAccess, open_sealed_session};
 use super::place::{DataFolder, StorePlace};
 use super::readers::Readers;
@@ -91,7 +92,8 @@ impl Store {
         session.set_lock_timeout(limits.lock_timeout)?;
         // Automatic checkpoints would delay the commit of a request.
         session.run_script("PRAGMA wal_autocheckpoint = 0")?;
-        let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
+        let queue = CommitQueue::start("store-writer", Box::new(session), limits.queue, hooks)?;
+        let writer = Writer::new(queue, Arc::clone(&change_log), Arc::clone(&damage));
         let place = StorePlace::Folder(DataFolder::new(folder, lock));
         Ok(Self::assemble(place, (readers, writer), (change_log, damage), directory, sources))
     }

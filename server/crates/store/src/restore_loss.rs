@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use tillgate_domain::access::audit::ChainHash;
-use tillgate_domain::id::to_hex;
 use tillgate_engine::sqlite::{SqliteSession, immutable_address};
 use tillgate_shared::format::mask::mask_card_numbers;
 
+use super::access::audit_chain::load_ends;
 use super::admin::Act;
 use super::store_file::store_path;
 use super::{AdminStore, StoreError};
@@ -50,9 +49,9 @@ impl TakenBack {
         let query = "SELECT user_id FROM main.token JOIN backup.token AS copy USING (user_id)
              WHERE token.revoked IS NOT NULL AND copy.revoked IS NULL ORDER BY user_id";
         let valid_again: Vec<String> = session.query_all(query, (), |row| row.get(0))?;
-        let query = "SELECT number, hash FROM main.audit_entry ORDER BY number DESC LIMIT 1";
-        let head = session.query_one(query, (), |row| row.read::<(i64, ChainHash)>());
-        let head = head.ok().map(|(number, hash)| format!("{number}:{}", to_hex(&hash)));
+        // Tables without a name of their file are those of the folder.
+        let ends = load_ends(&session).ok().filter(|ends| !ends.is_empty());
+        let head = ends.map(|ends| ends.head().to_string());
         Ok(Self { head, payments, valid_again, entries })
     }
 

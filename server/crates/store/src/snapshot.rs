@@ -64,7 +64,7 @@ impl StoreSnapshot {
         vault: Option<&Vault>,
         has_seal: bool,
     ) -> Result<Self, StoreError> {
-        session.begin_read()?;
+        session.begin_quiet_read()?;
         // The snapshot is taken by the first read.
         session.has_row("SELECT 1 FROM audit_entry LIMIT 1", ())?;
         // Without the right key the store can still be read, and the comparison with the seal reports the missing key.
@@ -79,6 +79,12 @@ impl StoreSnapshot {
 
     /// Returns true if this place of a store has a seal of its rows. A database has none.
     pub fn has_seal(&self) -> bool {
+        self.has_seal
+    }
+
+    /// Returns true if the numbers of the entries have no gap unless entries were removed. A cluster gives numbers to
+    /// several writers at once, and those of a transaction that was undone stay unused.
+    pub fn has_gapless_numbers(&self) -> bool {
         self.has_seal
     }
 

@@ -11,6 +11,7 @@ use super::entity_directory::Directory;
 use super::error::StoreError;
 use super::fault::Damage;
 use super::health::LatestCheck;
+use super::job_queue::Lane;
 use super::long_reads::LongReads;
 use super::place::StorePlace;
 use super::readers::Readers;
@@ -33,7 +34,7 @@ pub struct Store {
     pub(super) readers: Arc<Readers>,
     /// Threads for queries that read many rows.
     pub long_reads: LongReads,
-    /// The queue to the only thread that writes.
+    /// The queue to the threads that write.
     pub(super) writer: Writer,
     /// Log of changed payments, with which cached responses are validated.
     pub change_log: Arc<ChangeLog>,
@@ -98,6 +99,15 @@ impl Store {
         &self,
         write: impl FnOnce(&dyn Session) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.writer.run_write(write).await
+        self.writer.run_write(Lane::Everything, write).await
+    }
+
+    /// Same as [`Self::run_write`], for statements that check themselves what they change, and touch rows in an order
+    /// that all writers share. In a cluster they wait for no merchant's decisions.
+    pub(super) async fn run_row_write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&dyn Session) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.writer.run_write(Lane::Nothing, write).await
     }
 }

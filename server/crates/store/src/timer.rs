@@ -270,14 +270,14 @@ impl Store {
 
     /// Stops a timer of a payment or checkout, if it runs.
     pub async fn stop_timer(&self, kind: TimerKind, subject: String) -> Result<(), StoreError> {
-        self.run_write(move |session| stop_timer(session, kind, &subject)).await
+        self.run_row_write(move |session| stop_timer(session, kind, &subject)).await
     }
 
     /// Postpones the next lookup of a payment's outcome to a moment of the machine's clock. Does nothing if no outcome
     /// of the payment is awaited.
     pub async fn postpone_inquiry(&self, payment: &PaymentId, until: Timestamp) -> Result<(), StoreError> {
         let payment = payment.as_str().to_owned();
-        self.run_write(move |session| {
+        self.run_row_write(move |session| {
             let query = "UPDATE timer SET since = ?3 WHERE kind = ?1 AND subject = ?2";
             let kind = TimerKind::Inquire.as_str();
             session.execute(query, params![kind, payment, until.as_millisecond()])?;

@@ -6,6 +6,7 @@ use tillgate_engine::Session;
 
 use super::decision_input::{LoadedRecords, RecordKeys, load_records};
 use super::group_transaction::WrittenRows;
+use super::job_queue::Lane;
 use super::{AdminStore, Changes, Sources, Store, StoreError};
 
 /// Result of a write: the decision's own result, or the failure of the store.
@@ -26,7 +27,8 @@ impl Store {
         D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
     {
         let sources = self.sources.clone();
-        let written = self.writer.run_tracked_write(move |session| {
+        let lane = self.find_lane(&keys);
+        let written = self.writer.run_tracked_write(lane, move |session| {
             let (changes, value) = match decide(load_records(session, &keys)?) {
                 Ok(decided) => decided,
                 Err(refusal) => return Ok(((Err(refusal), Vec::new()), WrittenRows::Nothing)),
@@ -46,6 +48,14 @@ impl Store {
                 value
             }))
         }
+    }
+}
+
+impl Store {
+    /// Returns the lane of a decision: that of its merchant, of whom all channels have one.
+    fn find_lane(&self, keys: &RecordKeys) -> Lane {
+        let found = keys.owner.as_ref().and_then(|owner| self.directory.find_merchant(owner));
+        found.map_or(Lane::Everything, |(merchant, revision)| Lane::Owner(merchant.as_str().into(), revision))
     }
 }
 

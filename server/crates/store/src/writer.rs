@@ -1,4 +1,4 @@
-//! The store's writer: decisions and housekeeping, written in groups on one thread (see [`super::group_commit`]).
+//! The store's writer: decisions and housekeeping, written in groups (see [`super::group_commit`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,9 @@ use tillgate_engine::Session;
 use super::StoreError;
 use super::change_log::{ChangeLog, Slot};
 use super::fault::Damage;
-use super::group_commit::{CommitHooks, CommitQueue};
+use super::group_commit::CommitQueue;
 use super::group_transaction::WrittenRows;
+use super::job_queue::Lane;
 use super::store_file::BUSY_TIMEOUT;
 
 /// Limits on requests that wait for the disk.
@@ -19,42 +20,43 @@ pub struct WriteLimits {
     pub queue: usize,
     /// Maximum time to wait for another process's transaction. Afterwards all waiting requests are refused.
     pub lock_timeout: Duration,
+    /// Number of threads that write into a database of a cluster, each for another merchant, on a connection of its
+    /// own. A file has one writer.
+    pub writers: usize,
 }
+
+/// Default of [`WriteLimits::writers`]. Four commits at once share the flushes of the database's log.
+pub const WRITERS: usize = 4;
 
 impl Default for WriteLimits {
     fn default() -> Self {
-        Self { queue: 1024, lock_timeout: BUSY_TIMEOUT }
+        Self { queue: 1024, lock_timeout: BUSY_TIMEOUT, writers: WRITERS }
     }
 }
 
-/// The only writer of the store in this process. All threads share it.
+/// The writer of the store in this process. All threads share it.
 pub(super) struct Writer {
-    /// Queue to the thread that owns the session.
+    /// Queue to the threads that own the sessions.
     queue: CommitQueue,
-    /// Updated on that thread after each commit; readers use it without a lock.
+    /// Updated on these threads after each commit; readers use it without a lock.
     change_log: Arc<ChangeLog>,
-    /// Set on that thread when a write finds a damaged page.
+    /// Set on these threads when a write finds a damaged page.
     damage: Arc<Damage>,
 }
 
 impl Writer {
-    /// Starts the writer's thread, which takes over the session and calls `hooks` between its commits.
-    pub(super) fn start(
-        session: Box<dyn Session>,
-        limits: WriteLimits,
-        change_log: Arc<ChangeLog>,
-        damage: Arc<Damage>,
-        hooks: impl CommitHooks,
-    ) -> Result<Self, StoreError> {
-        Ok(Self { queue: CommitQueue::start("store-writer", session, limits.queue, hooks)?, change_log, damage })
+    /// Makes the writer of a queue whose threads have started.
+    pub(super) fn new(queue: CommitQueue, change_log: Arc<ChangeLog>, damage: Arc<Damage>) -> Self {
+        Self { queue, change_log, damage }
     }
 
     /// Runs a write that changes no payment, so that all cached responses stay valid.
     pub(super) fn run_write<T: Send + 'static>(
         &self,
+        lane: Lane,
         write: impl FnOnce(&dyn Session) -> Result<T, StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
-        self.run_tracked_write(move |session| Ok(((write(session)?, Vec::new()), WrittenRows::Once)))
+        self.run_tracked_write(lane, move |session| Ok(((write(session)?, Vec::new()), WrittenRows::Once)))
     }
 
     /// Same as [`Self::run_write`], for a write that can be repeated (see [`super::group_transaction`]), as those of
@@ -63,7 +65,7 @@ impl Writer {
         &self,
         write: impl Fn(&dyn Session) -> Result<(), StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<(), StoreError>> {
-        self.run_tracked_write(move |session| {
+        self.run_tracked_write(Lane::Everything, move |session| {
             write(session)?;
             Ok((((), Vec::new()), WrittenRows::Repeatable(Box::new(write))))
         })
@@ -73,6 +75,7 @@ impl Writer {
     /// slots in the change log, or the damage that the write or its commit found.
     pub(super) fn run_tracked_write<T: Send + 'static>(
         &self,
+        lane: Lane,
         write: impl FnOnce(&dyn Session) -> Result<((T, Vec<Slot>), WrittenRows), StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let (change_log, damage) = (Arc::clone(&self.change_log), Arc::clone(&self.damage));
@@ -84,7 +87,7 @@ impl Writer {
             }
             damage.record_outcome(outcome);
         };
-        let written = self.queue.commit_write(write, finish);
+        let written = self.queue.commit_write(lane, write, finish);
         async move { Ok(written.await?.0) }
     }
 }

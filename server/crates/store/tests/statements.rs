@@ -170,7 +170,7 @@ fn find_statements() -> BTreeMap<String, Texts> {
 fn open_on_postgres(cluster: &Cluster) -> PostgresSession {
     let address = PostgresAddress::parse(&cluster.create_database().unwrap(), "tests", SessionLimits::default());
     let session = PostgresSession::connect(&address.unwrap()).unwrap();
-    let baseline = concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres_migrations/0067_baseline.sql");
+    let baseline = concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres_migrations/0068_baseline.sql");
     session.run_script(&fs::read_to_string(baseline).unwrap()).unwrap();
     session
 }

@@ -5,8 +5,9 @@ use std::io::Write as _;
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
 use serde_json::Value;
+use tillgate_domain::access::audit::LogHead;
 use tillgate_domain::id::{decode_hex, to_hex};
-use tillgate_gateway::settlement::verification::{ExpectedEntry, Verification};
+use tillgate_gateway::settlement::verification::Verification;
 use tillgate_store::snapshot::StoreSnapshot;
 
 use crate::cli::CommonOptions;
@@ -36,11 +37,11 @@ pub(in crate::cli) struct Verify {
 pub(in crate::cli) struct VerifyOptions {
     #[command(flatten)]
     common: CommonOptions,
-    /// Earlier head of the audit log, from a verification or the log of the server: number and hash of the last entry
-    /// at that time. The verification fails if the audit log does not contain this entry, for example because the whole
-    /// audit log was rewritten or cut.
-    #[arg(long, alias = "entry", value_name = "NUMBER:HASH", value_parser = parse_expected_entry)]
-    head: Option<ExpectedEntry>,
+    /// Earlier head of the audit log, from a verification or the log of the server: number of the newest entry at that
+    /// time, and digest of all entries up to there. The verification fails if these entries are others, for example
+    /// because the whole audit log was rewritten or cut.
+    #[arg(long, alias = "entry", value_name = "NUMBER:HASH", value_parser = parse_head)]
+    head: Option<LogHead>,
 }
 
 /// Print entries of the audit log.
@@ -57,11 +58,11 @@ pub(in crate::cli) struct ExportAudit {
     after: i64,
 }
 
-/// Parses the number and the hash of an entry, such as `12:9f3c…`.
-fn parse_expected_entry(text: &str) -> Result<ExpectedEntry, String> {
+/// Parses a head, such as `12:9f3c…`.
+fn parse_head(text: &str) -> Result<LogHead, String> {
     let parts = text
         .split_once(':')
-        .and_then(|(number, hash)| Some(ExpectedEntry { number: number.parse().ok()?, hash: decode_hex(hash)? }));
+        .and_then(|(number, hash)| Some(LogHead { number: number.parse().ok()?, hash: decode_hex(hash)? }));
     parts.ok_or_else(|| "must be a number, a colon and 64 hexadecimal digits".to_owned())
 }
 
@@ -70,7 +71,7 @@ impl AuditCommand {
         match self {
             Self::Verify(options) => {
                 let snapshot = options.open_snapshot()?;
-                options.print_result(&Verification::verify_chain(&snapshot, options.head)?)
+                options.print_result(&Verification::verify_chains(&snapshot, options.head)?)
             }
             Self::Export(command) => command.run(),
         }

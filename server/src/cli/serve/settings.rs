@@ -25,7 +25,7 @@ use tillgate_os::id_clock::IdClock;
 use tillgate_os::warning_log::WarningLog;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::settlement::booking_correction::CorrectedBookings;
-use tillgate_store::{DiskFault, Store, StoreError, WriteLimits};
+use tillgate_store::{DiskFault, Store, StoreError, WRITERS, WriteLimits};
 use tillgate_vault::{Keyring, Vault};
 
 use super::log::{LogFormat, start_log};
@@ -80,6 +80,10 @@ pub(in crate::cli) struct GatewaySettings {
     /// Time for which a write waits for another process's transaction, such as a backup, before the request gets 503.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_LOCK_TIMEOUT", default_value = "10s", value_parser = parse_timeout)]
     lock_timeout: Duration,
+    /// Number of connections that write into a database, each for another merchant at a time. A file has one writer.
+    #[arg(long, value_name = "N", env = "TILLGATE_WRITERS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+    writers: Option<u32>,
     #[command(flatten)]
     limits: LimitOptions,
     #[command(flatten)]
@@ -137,6 +141,11 @@ impl GatewaySettings {
     /// Opens everything that a gateway needs: form, vault, store, connectors, outgoing requests. Creates the store and
     /// the vault's key if they are missing, and archives the current build of the form.
     pub(in crate::cli) async fn open_gateway(&self, place: &DataPlace) -> anyhow::Result<Arc<AppState>> {
+        if self.writers.is_some() && !place.is_database() {
+            anyhow::bail!(
+                "--writers is for a database: a data folder has one writer. Remove the option, or TILLGATE_WRITERS"
+            );
+        }
         let fields_url = self.parse_fields_url()?;
         let builds = self.load_builds(fields_url.as_ref())?;
         let directory = self.create_directory()?;
@@ -192,7 +201,8 @@ impl GatewaySettings {
 
     fn write_limits(&self) -> WriteLimits {
         let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);
-        WriteLimits { queue, lock_timeout: self.lock_timeout }
+        let writers = self.writers.map_or(WRITERS, |writers| usize::try_from(writers).unwrap_or(WRITERS));
+        WriteLimits { queue, lock_timeout: self.lock_timeout, writers }
     }
 
     /// Creates the directory, with the operator's lists for risk rules.

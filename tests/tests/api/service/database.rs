@@ -355,6 +355,24 @@ async fn what_works_on_the_file_only_names_what_to_do_with_a_database() -> anyho
     Ok(())
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn several_writers_are_for_a_database_and_a_folder_refuses_them() -> anyhow::Result<()> {
+    let folder = TempDir::new()?;
+    let data = folder.path().join("data");
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--writers", "2", "--data", &data.to_string_lossy()];
+    let output = tillgate_command(&serve).env_remove("TILLGATE_DATABASE").output().await?;
+    assert!(output_text(&output).contains("--writers is for a database"), "{}", output_text(&output));
+    assert!(!output.status.success() && !data.join("tillgate.db").exists());
+    let machine = Machine::new()?;
+    let mut command = machine.command(&["serve", "--listen", "127.0.0.1:0"]);
+    let mut server = command.env("TILLGATE_WRITERS", "1").stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let line = BufReader::new(server.stdout.take().context("no output")?).lines().next_line().await?;
+    let base = format!("{}/", line.context("no server")?.trim_start_matches("listening on "));
+    let shop = machine.create_merchant(&base).await?;
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    Ok(server.kill().await?)
+}
+
 #[tokio::test]
 async fn neither_log_nor_help_nor_health_nor_audit_log_has_the_password() -> anyhow::Result<()> {
     let machine = Machine::new()?;
@@ -398,6 +416,46 @@ async fn a_restored_copy_of_a_database_is_verified_and_a_changed_one_is_found() 
     cluster().run_sql(&copy, "UPDATE balance SET receivable = receivable + 1, cash = cash - 1")?;
     let text = restored.refuse(&["verify"]).await?;
     assert!(text.contains("faults were found"), "{text}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_merchant_whose_latest_entries_are_gone_from_the_audit_log_is_noticed() -> anyhow::Result<()> {
+    let machine = Machine::new()?;
+    let (mut server, base) = machine.serve().await?;
+    let shops = [machine.create_merchant(&base).await?, machine.create_merchant(&base).await?];
+    for shop in &shops {
+        assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    }
+    server.kill().await?;
+    let is_bound = |export: &str| export.lines().last().is_some_and(|line| line.contains("\"audit bind\""));
+    let (mut server, _) = machine.serve().await?;
+    poll_until("the ends of the chains are bound", async || {
+        Ok(is_bound(&machine.succeed(&["audit", "export"]).await?).then_some(()))
+    })
+    .await?;
+    let verified = machine.succeed(&["audit", "verify"]).await?;
+    let head = verified.trim().rsplit(' ').next().unwrap_or_default().to_owned();
+    server.kill().await?;
+    let shop = &shops[0].entity_id;
+    let newest = format!("number = (SELECT max(number) FROM audit_entry WHERE entity = '{shop}')");
+    let edits = [
+        (format!("DELETE FROM audit_entry WHERE {newest}"), "binds other ends"),
+        (format!("DELETE FROM audit_entry WHERE entity = '{shop}'"), "binds other ends"),
+        (format!("UPDATE audit_entry SET entity = '{}' WHERE {newest}", shops[1].entity_id), "entries are missing"),
+        (format!("UPDATE audit_entry SET number = number - 1 + 1000000 WHERE {newest}"), "binds other ends"),
+        ("DELETE FROM audit_entry WHERE number = (SELECT max(number) FROM audit_entry)".to_owned(), "another head"),
+    ];
+    let (original, mut restored) = (machine.database().to_owned(), machine);
+    for (number, (edit, expected)) in edits.iter().enumerate() {
+        let copy = format!("{original}_{number}");
+        cluster().run_sql("postgres", &format!("CREATE DATABASE {copy} TEMPLATE {original}"))?;
+        restored = restored.with_address(&cluster().address(&copy));
+        restored.succeed(&["audit", "verify", "--head", &head]).await?;
+        cluster().run_sql(&copy, &format!("ALTER TABLE audit_entry DISABLE TRIGGER ALL; {edit}"))?;
+        let text = restored.refuse(&["audit", "verify", "--head", &head]).await?;
+        assert!(text.contains(expected), "{edit}: {text}");
+    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use super::address::PostgresAddress;
 use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::values::{Sent, is_readable, is_sendable};
-use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef};
+use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef, WriteScope};
 
 /// Maximum wait for a sign of life.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
@@ -21,7 +21,8 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
 const KEPT_STATEMENTS: usize = 1024;
 
-/// Key of the lock that the one writer of a database has. Any number that nobody else uses.
+/// Key of the lock that writers of a database have: a writer of everything alone, all others together. Any number that
+/// nobody else uses.
 const WRITERS: i64 = 0x7469_6c6c_7772_6974;
 
 /// A function of a session: of its arguments to its value.
@@ -199,13 +200,46 @@ impl Session for PostgresSession {
     }
 
     fn begin_write(&self) -> Result<()> {
+        self.begin_write_within(WriteScope::Everything)
+    }
+
+    fn begin_write_within(&self, scope: WriteScope<'_>) -> Result<()> {
         self.check_idle()?;
+        let locks = match scope {
+            WriteScope::Everything => format!("SELECT pg_advisory_xact_lock({WRITERS})"),
+            WriteScope::Nothing => format!("SELECT pg_advisory_xact_lock_shared({WRITERS})"),
+            WriteScope::Owner(owner) => {
+                // Two owners with one hash wait for each other, and nothing worse.
+                let owner = owner.replace('\'', "''");
+                format!(
+                    "SELECT pg_advisory_xact_lock_shared({WRITERS});
+                     SELECT pg_advisory_xact_lock(hashtextextended('{owner}', {WRITERS}))"
+                )
+            }
+        };
         // Set before, so that a lock that comes too late leaves no transaction behind.
         self.state.set(State::Open);
-        let begin = format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({WRITERS})");
-        self.run_script(&begin).inspect_err(|_| {
+        self.run_script(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {locks}")).inspect_err(|_| {
             let _ = self.roll_back();
         })
+    }
+
+    fn begin_quiet_read(&self) -> Result<()> {
+        self.check_idle()?;
+        // A lock of the session, because a transaction would read as of the time before it has waited.
+        self.run_script(&format!("SELECT pg_advisory_lock({WRITERS})"))?;
+        // The first statement fixes what the transaction reads.
+        let begun = self.begin_read().and_then(|()| self.run_script("SELECT 1"));
+        if begun.is_err() {
+            self.roll_back()?;
+        }
+        self.run_script(&format!("SELECT pg_advisory_unlock({WRITERS})"))?;
+        begun
+    }
+
+    fn next_number(&self, table: &str) -> Result<i64> {
+        let session: &dyn Session = self;
+        session.query_one("SELECT nextval(CAST(CAST(?1 AS TEXT) || '_number' AS regclass))", [table], |row| row.get(0))
     }
 
     fn begin_read(&self) -> Result<()> {

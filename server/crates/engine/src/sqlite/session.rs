@@ -65,6 +65,12 @@ impl Session for SqliteSession {
         self.execute_values("BEGIN IMMEDIATE", &[]).map(drop)
     }
 
+    fn next_number(&self, table: &str) -> Result<i64> {
+        let session: &dyn Session = self;
+        let query = format!("SELECT coalesce(max(number), 0) + 1 FROM {table}");
+        session.query_one(&query, (), |row| row.get(0))
+    }
+
     fn begin_read(&self) -> Result<()> {
         self.execute_values("BEGIN", &[]).map(drop)
     }

@@ -299,7 +299,7 @@ impl Gateway {
         let (draft, attempt) =
             self.draft_registration(entity, Sender::Form(checkout), parameters, Some(shopper)).await?;
         let (version, now) = (checkout.version, self.now_of_id(&checkout.entity));
-        let keys = draft.required_keys(RecordKeys::for_checkout(&checkout.id));
+        let keys = draft.required_keys(RecordKeys::for_checkout(&checkout.id).owned_by(&checkout.entity));
         let outcome = self
             .store
             .update(keys, move |mut loaded| match unchanged_checkout(loaded.checkout.take(), version)? {

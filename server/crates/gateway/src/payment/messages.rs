@@ -38,7 +38,7 @@ impl Gateway {
         }
         let messages = self.date_messages(payment, messages);
         let changes = Changes::default().with_connector_messages(payment, messages);
-        Ok(self.store.update(RecordKeys::none(), move |_| Ok((changes, ()))).await??)
+        Ok(self.store.update(RecordKeys::none().owned_by(&payment.entity), move |_| Ok((changes, ()))).await??)
     }
 }
 

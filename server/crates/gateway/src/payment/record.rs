@@ -109,7 +109,8 @@ impl Gateway {
         let token = wallet_token.as_ref();
         let changes = token.map_or_else(Changes::default, |token| Changes::default().with_used_token(token));
         let reference = duplicates::unique_reference(&payer, &payment);
-        let keys = RecordKeys { wallet_token, reference, ..required_keys(&credential_changes, &risk_check) };
+        let keys = required_keys(&credential_changes, &risk_check).owned_by(&payment.entity);
+        let keys = RecordKeys { wallet_token, reference, ..keys };
         let connector_request =
             awaits_connector.then(|| self.prepare_connector_request(&payment, order, route, context.addresses.public));
         Ok(PreparedPayment {

@@ -85,7 +85,7 @@ impl Gateway {
         let check = self.prepare_risk_check(&payment, &intake.payer, &route).map(RiskCheck::before_execution);
         let keys = RecordKeys {
             risk_counters: check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default(),
-            ..RecordKeys::none()
+            ..RecordKeys::none().owned_by(&payment.entity)
         };
         let checked = self.store.update(keys, move |loaded| {
             let mut changes = tillgate_store::Changes::default();

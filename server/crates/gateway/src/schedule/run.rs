@@ -218,7 +218,8 @@ impl Gateway {
         context: RunContext,
         change: impl FnOnce(&Schedule, &RunContext) -> Option<(Schedule, Option<RunWrite>)> + Send + 'static,
     ) -> Result<(), Failure> {
-        let keys = RecordKeys { schedule: Some(context.schedule.id.clone()), ..RecordKeys::default() };
+        let keys = RecordKeys::none().owned_by(&context.schedule.entity);
+        let keys = RecordKeys { schedule: Some(context.schedule.id.clone()), ..keys };
         let written = self.store.update(keys, move |loaded| {
             let current = loaded.schedule.filter(|current| context.is_current(current));
             let changed = current.and_then(|current| change(&current, &context));

@@ -70,7 +70,7 @@ impl Gateway {
         let known = known.filter(|schedule| schedule.entity == owner.id).ok_or_else(unknown)?;
         let now = self.now_of(&owner);
         let (name, address) = (actor.name().to_owned(), actor.address());
-        let keys = RecordKeys { schedule: Some(known.id), ..RecordKeys::default() };
+        let keys = RecordKeys { schedule: Some(known.id), ..RecordKeys::none().owned_by(&owner.id) };
         let written = self.store.update(keys, move |loaded| {
             let Some(schedule) = loaded.schedule else { return Ok((Changes::default(), Err(unknown()))) };
             let acted = schedule.act(act, &schedule.terms()?, now);

@@ -1,6 +1,7 @@
-//! Verifies the ledger: the chain of the audit log, and that payments, movements, settlement lines and balances agree
+//! Verifies the ledger: the chains of the audit log, and that payments, movements, settlement lines and balances agree
 //! to the cent, in every currency.
 
+mod log;
 mod records;
 mod second_opinion;
 
@@ -8,11 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use tillgate_domain::access::audit::{
-    AuditEntry, CORRECTION, ChainHash, ChainedEntry, FIRST_HASH, PAYMENT, RECORD_DIGEST,
-};
-use tillgate_domain::access::audit_key::AuditKey;
-use tillgate_domain::id::{EntityId, to_hex};
+use tillgate_domain::access::audit::{AuditEntry, CORRECTION, LogHead, PAYMENT, RECORD_DIGEST};
+use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::settlement::ledger::{ACCOUNT_NAMES, ApprovedPayment, LedgerSums};
 use tillgate_store::StoreError;
@@ -38,9 +36,10 @@ type Sums = BTreeMap<String, LedgerSums>;
 pub struct Verification {
     /// Number of entries of the audit log.
     pub entries: u64,
-    /// Number of the last entry.
+    /// Number of the newest entry.
     pub last: i64,
-    /// Hash of the last entry, in hexadecimal digits. Note it elsewhere: a log that has this entry has the same past.
+    /// Digest of the ends of all chains, in hexadecimal digits. Note it with the number elsewhere: a log with this head
+    /// has the same entries up to there.
     pub hash: String,
     /// Number of entries from before the store was sealed: anyone can compute their hashes. The first entry with a key
     /// binds them.
@@ -62,15 +61,6 @@ pub struct Verification {
     pub fault_count: u64,
     /// The first faults, at most 100.
     pub faults: Vec<String>,
-}
-
-/// An entry of the audit log that has to be there: its number and its hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExpectedEntry {
-    /// The number.
-    pub number: i64,
-    /// The hash.
-    pub hash: ChainHash,
 }
 
 /// The movements of an entity in the ledger.
@@ -118,15 +108,15 @@ impl PaymentSet {
 }
 
 impl Verification {
-    /// Verifies only the chain of the audit log. `expected` is an entry that was noted earlier.
-    pub fn verify_chain(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
+    /// Verifies only the chains of the audit log. `expected` is a head that was noted earlier.
+    pub fn verify_chains(snapshot: &StoreSnapshot, expected: Option<LogHead>) -> Result<Self, StoreError> {
         let mut verification = Self::default();
-        verification.read_chain(snapshot, expected, |_, _, _| {})?;
+        verification.read_log(snapshot, expected, |_, _, _| {})?;
         Ok(verification)
     }
 
-    /// Verifies the chain and the ledger.
-    pub fn verify_ledger(snapshot: &StoreSnapshot, expected: Option<ExpectedEntry>) -> Result<Self, StoreError> {
+    /// Verifies the chains and the ledger.
+    pub fn verify_ledger(snapshot: &StoreSnapshot, expected: Option<LogHead>) -> Result<Self, StoreError> {
         let mut verification = Self {
             not_verified: UNSEALED.iter().copied().collect(),
             without_seal: (!snapshot.has_seal()).then_some(WITHOUT_SEAL),
@@ -136,7 +126,7 @@ impl Verification {
         let mut faults = Vec::new();
         let (mut bound, mut accepted) = (None, Vec::new());
         let mut opinion = SecondOpinion::default();
-        verification.read_chain(snapshot, expected, |number, entity, entry| {
+        verification.read_log(snapshot, expected, |number, entity, entry| {
             if let Some(digest) = entry.details.get(RECORD_DIGEST) {
                 bound = Some(digest.clone());
             }
@@ -192,59 +182,6 @@ impl Verification {
         self.fault_count += 1;
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(fault);
-        }
-    }
-
-    /// Reads the audit log, verifies its chain, and calls a function with each entry that can be decoded.
-    fn read_chain(
-        &mut self,
-        snapshot: &StoreSnapshot,
-        expected: Option<ExpectedEntry>,
-        mut visit: impl FnMut(i64, Option<&EntityId>, AuditEntry),
-    ) -> Result<(), StoreError> {
-        let mut previous = FIRST_HASH;
-        let mut is_expected_found = expected.is_none();
-        snapshot.for_each_entry(|entry| {
-            let content = serde_json::from_slice::<AuditEntry>(&entry.document);
-            let key = content.as_ref().ok().and_then(|content| content.key.as_deref());
-            self.verify_link(&previous, &entry, key, snapshot.audit_key());
-            if let Some(expected) = expected.filter(|expected| expected.number == entry.number) {
-                is_expected_found = expected.hash == entry.hash;
-            }
-            match content {
-                Ok(content) => visit(entry.number, entry.entity.as_ref(), content),
-                Err(error) => self.add_fault(format!("entry {} cannot be read: {error}", entry.number)),
-            }
-            self.last = entry.number;
-            self.entries += 1;
-            previous = entry.hash;
-        })?;
-        if let Some(expected) = expected.filter(|_| !is_expected_found) {
-            self.add_fault(format!("entry {} is missing or has another hash than expected", expected.number));
-        }
-        self.hash = to_hex(&previous);
-        Ok(())
-    }
-
-    /// Verifies the number and the hash of an entry, which names `key`. `known` is the key of the store.
-    fn verify_link(&mut self, previous: &ChainHash, entry: &ChainedEntry, key: Option<&str>, known: Option<&AuditKey>) {
-        let known = known.filter(|known| Some(known.id()) == key);
-        match (key, known) {
-            (None, _) if self.without_key < self.entries => {
-                self.add_fault(format!("entry {} has no key, but entries before it have one", entry.number));
-            }
-            (None, _) => self.without_key += 1,
-            (Some(key), None) => {
-                self.add_fault(format!("entry {} has the key {key}, which the vault does not open", entry.number));
-                return;
-            }
-            (Some(_), Some(_)) => {}
-        }
-        if entry.number != self.last + 1 {
-            self.add_fault(format!("entry {} follows {}: entries are missing", entry.number, self.last));
-        }
-        if !entry.follows(previous, known) {
-            self.add_fault(format!("entry {} or the one before was changed: the hash differs", entry.number));
         }
     }
 

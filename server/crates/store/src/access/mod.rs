@@ -2,6 +2,7 @@
 
 pub mod approval;
 mod approval_act;
+pub(crate) mod audit_chain;
 pub mod audit_log;
 pub mod entity;
 pub mod passkey;

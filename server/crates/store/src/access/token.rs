@@ -161,8 +161,10 @@ impl Store {
     }
 
     /// Records the latest use of tokens: user ids, and times in milliseconds since 1970. A later recorded use stays.
-    pub async fn record_token_use(&self, used: Vec<(String, i64)>) -> Result<(), StoreError> {
-        self.run_write(move |session| {
+    pub async fn record_token_use(&self, mut used: Vec<(String, i64)>) -> Result<(), StoreError> {
+        // In one order at all nodes, because two of them may write about the same tokens at once.
+        used.sort_unstable();
+        self.run_row_write(move |session| {
             for (user_id, used) in &used {
                 // Uses are stored in batches, so a batch may arrive after one with a later use.
                 let query = "UPDATE token SET used = max(coalesce(used, 0), ?2) WHERE user_id = ?1";

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use tillgate_engine::{Session, params};
 
-use crate::StoreError;
+use crate::{Sources, StoreError};
 
 /// Time for which the row of a writer is kept. No writer asks about a commit as long ago as that.
 const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
@@ -12,15 +12,22 @@ const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
 /// The mark of a writer.
 pub(super) struct CommitMark {
     /// The writer, by random bytes.
-    pub(super) writer: [u8; 16],
+    writer: [u8; 16],
     /// The number of its last commit.
-    pub(super) number: i64,
+    number: i64,
 }
 
 impl CommitMark {
+    /// Makes the mark of a new writer.
+    pub(super) fn start(session: &dyn Session, sources: &Sources) -> Result<Self, StoreError> {
+        let mark = Self { writer: sources.random_bytes()?, number: 0 };
+        mark.insert(session, sources.now())?;
+        Ok(mark)
+    }
+
     /// Writes the row before the first commit, so that nobody has to tell a row that is not there yet from one that was
     /// undone. Removes the rows of writers that ended long ago.
-    pub(super) fn insert(&self, session: &dyn Session, now: Timestamp) -> Result<(), StoreError> {
+    fn insert(&self, session: &dyn Session, now: Timestamp) -> Result<(), StoreError> {
         let transaction = session.begin()?;
         transaction.execute("DELETE FROM commit_mark WHERE began < ?1", [(now - KEPT).as_millisecond()])?;
         let query = "INSERT INTO commit_mark (writer, number, began) VALUES (?1, ?2, ?3)";

@@ -1,47 +1,34 @@
-//! Work of the writer's thread of a cluster's node between commits: it notices what other nodes and commands have
-//! changed, and connects anew.
+//! Work of the threads of a cluster's node that write, between commits: they notice what other nodes and commands have
+//! changed, and connect anew.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tillgate_engine::Session;
 use tillgate_engine::postgres::PostgresAddress;
-use tillgate_vault::Keyring;
+use tillgate_vault::Vault;
 
 use super::commit_mark::CommitMark;
 use super::open_writer;
 use super::servers::add_server;
 use crate::directory_reload::DirectoryReload;
-use crate::entity_directory::Directory;
 use crate::group_commit::CommitHooks;
+use crate::job_queue::Lane;
 use crate::open_for_writing::VaultAccess;
-use crate::{Damage, DiskFault, Sources, StoreError};
+use crate::{Damage, DiskFault, StoreError};
 
-/// Other work of the writer's thread.
+/// Other work of a thread that writes.
 pub(super) struct ClusterHooks {
-    address: PostgresAddress,
-    /// The longest wait for another writer.
-    lock_timeout: Duration,
+    /// The database, and the longest wait for another writer.
+    pub(super) place: (PostgresAddress, Duration),
     /// The name of this writer, which no other one has ever had, and the number of its last commit.
-    mark: CommitMark,
-    /// Set by the first thread that finds a damaged page. After that, the thread refuses all writes.
-    damage: Arc<Damage>,
-    reload: DirectoryReload,
-}
-
-impl ClusterHooks {
-    /// Makes the hooks of a writer, whose row in the table of commits is there from now on.
-    pub(super) fn start(
-        session: &dyn Session,
-        (address, lock_timeout): (PostgresAddress, Duration),
-        (directory, damage): (Arc<Directory>, Arc<Damage>),
-        keys: Option<Keyring>,
-        sources: &Sources,
-    ) -> Result<Self, StoreError> {
-        let mark = CommitMark { writer: sources.random_bytes()?, number: 0 };
-        mark.insert(session, sources.now())?;
-        Ok(Self { address, lock_timeout, mark, damage, reload: DirectoryReload::new(directory, keys) })
-    }
+    pub(super) mark: CommitMark,
+    /// Set by the first thread that finds a damaged page. After that, all threads refuse all writes.
+    pub(super) damage: Arc<Damage>,
+    /// The vault. `None` if the process is no server.
+    pub(super) vault: Option<Arc<Vault>>,
+    /// `None` but for the first thread of a node.
+    pub(super) reload: Option<DirectoryReload>,
 }
 
 impl CommitHooks for ClusterHooks {
@@ -49,11 +36,20 @@ impl CommitHooks for ClusterHooks {
     const INTERVAL: Duration = Duration::from_millis(200);
 
     fn on_interval(&mut self, session: &dyn Session) {
-        self.reload.reload_if_changed(session, "SELECT number FROM revision", || ());
+        if let Some(reload) = &mut self.reload {
+            reload.reload_if_changed(session, "SELECT number FROM revision", || ());
+        }
     }
 
     fn known_fault(&self) -> Option<DiskFault> {
         self.damage.is_found().then_some(DiskFault::Damaged)
+    }
+
+    /// A channel may have moved to another merchant, which this node learns a moment later.
+    fn is_current(&self, session: &dyn Session, lane: &Lane) -> Result<bool, StoreError> {
+        let Lane::Owner(_, revision) = lane else { return Ok(true) };
+        let stored: i64 = session.query_one("SELECT number FROM revision", (), |row| row.get(0))?;
+        Ok(stored == *revision)
     }
 
     fn before_commit(&mut self, session: &dyn Session) -> Result<(), StoreError> {
@@ -65,9 +61,11 @@ impl CommitHooks for ClusterHooks {
     }
 
     fn reopen(&mut self) -> Option<Result<Box<dyn Session>, StoreError>> {
-        let access = self.reload.keys().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
-        let opened = open_writer(&self.address, access, self.lock_timeout).and_then(|session| {
-            if self.reload.keys().is_some() {
+        let access = self.vault.as_deref().map_or(VaultAccess::None, VaultAccess::Server);
+        let (address, lock_timeout) = &self.place;
+        let opened = open_writer(address, access, *lock_timeout).and_then(|session| {
+            // One session of a server counts it.
+            if self.vault.is_some() && self.reload.is_some() {
                 add_server(&session)?;
             }
             Ok(Box::new(session) as Box<dyn Session>)

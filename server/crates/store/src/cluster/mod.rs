@@ -6,6 +6,9 @@ mod commit_mark;
 mod hooks;
 pub(crate) mod inquiries;
 pub(crate) mod lease_keeper;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+mod order_tests;
 pub(crate) mod servers;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
@@ -22,8 +25,11 @@ use tillgate_engine::postgres::{ClusterMigration, PostgresAddress, PostgresSessi
 use tillgate_engine::{FromValue as _, OwnedValue, Session};
 use tillgate_vault::{Keyring, Vault};
 
+use self::commit_mark::CommitMark;
 use self::hooks::ClusterHooks;
+use crate::directory_reload::DirectoryReload;
 use crate::entity_directory::Directory;
+use crate::group_commit::{CommitQueue, HookedSession};
 use crate::open_for_writing::VaultAccess;
 use crate::place::StorePlace;
 use crate::readers::Readers;
@@ -33,7 +39,7 @@ use crate::{AdminStore, ChangeLog, Damage, Sources, Store, StoreError, WriteLimi
 
 /// The migrations, oldest first. The first one makes the schema that the migrations of SQLite have made by then.
 const MIGRATIONS: &[ClusterMigration] =
-    &[ClusterMigration { version: 67, script: include_str!("../postgres_migrations/0067_baseline.sql") }];
+    &[ClusterMigration { version: 68, script: include_str!("../postgres_migrations/0068_baseline.sql") }];
 
 /// Opens a session that writes, with the schema of this version, and with the key of the audit log as far as `access`
 /// opens it.
@@ -92,6 +98,45 @@ impl NodeOptions {
     }
 }
 
+/// The sessions of a node that write, before they are open.
+struct WriterSessions<'a> {
+    address: &'a PostgresAddress,
+    limits: WriteLimits,
+    keys: Option<Keyring>,
+    damage: &'a Arc<Damage>,
+    sources: &'a Sources,
+}
+
+impl WriterSessions<'_> {
+    /// Opens all sessions but the first one, which is open, and makes their hooks. The first one also notices what
+    /// other processes have changed.
+    fn open_all(
+        self,
+        first: PostgresSession,
+        directory: Arc<Directory>,
+    ) -> Result<Vec<HookedSession<ClusterHooks>>, StoreError> {
+        let access = self.keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
+        let mut sessions = vec![first];
+        for _ in 1..self.limits.writers {
+            sessions.push(open_writer(self.address, access, self.limits.lock_timeout)?);
+        }
+        let vault = self.keys.as_ref().map(|keys| Arc::clone(&keys.vault));
+        let mut reload = Some(DirectoryReload::new(directory, self.keys));
+        let start = |session: PostgresSession| {
+            let place = (self.address.clone(), self.limits.lock_timeout);
+            let hooks = ClusterHooks {
+                place,
+                mark: CommitMark::start(&session, self.sources)?,
+                damage: Arc::clone(self.damage),
+                vault: vault.clone(),
+                reload: reload.take(),
+            };
+            Ok((Box::new(session) as Box<dyn Session>, hooks))
+        };
+        sessions.into_iter().map(start).collect()
+    }
+}
+
 impl Store {
     /// Opens a database of a cluster, brings its schema to this version, and starts the writer. Fills the directory,
     /// which is refilled soon after another node or a command has changed it. Which of the keys of a server are loaded
@@ -118,10 +163,10 @@ impl Store {
         let (damage, change_log) = (Arc::new(Damage::default()), Arc::new(ChangeLog::default()));
         // Another node may have changed any payment since a response was made.
         change_log.stop_caching();
-        let place = (address.clone(), limits.lock_timeout);
-        let hooks =
-            ClusterHooks::start(&session, place, (Arc::clone(&directory), Arc::clone(&damage)), keys, &sources)?;
-        let writer = Writer::start(Box::new(session), limits, Arc::clone(&change_log), Arc::clone(&damage), hooks)?;
+        let sessions = WriterSessions { address, limits, keys, damage: &damage, sources: &sources };
+        let sessions = sessions.open_all(session, Arc::clone(&directory))?;
+        let queue = CommitQueue::start_lanes("store-writer", sessions, limits.queue)?;
+        let writer = Writer::new(queue, Arc::clone(&change_log), Arc::clone(&damage));
         let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));
         Ok(Self::assemble(
             StorePlace::Cluster { address: Box::new(address.clone()), note },

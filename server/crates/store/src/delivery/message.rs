@@ -187,9 +187,8 @@ impl Store {
         node: String,
         now: Timestamp,
     ) -> Result<Vec<Message>, StoreError> {
-        self.run_write(move |session| {
-            // The conditions are checked again under the write lock, because another node may have claimed a message
-            // meanwhile.
+        self.run_row_write(move |session| {
+            // The conditions are checked again with the row, because another node may have claimed a message meanwhile.
             let claim = "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
                  RETURNING what, queue, failures, address, webhook, document, owner, callback";
             let mut claimed = Vec::with_capacity(ids.len());
@@ -220,7 +219,7 @@ impl Store {
     /// another sender has the message, only an accepted one is done, and a failure is left to that sender.
     pub async fn record_delivery_attempt(&self, message: &Message, attempt: DeliveryResult) -> Result<(), StoreError> {
         let (id, claimed) = (message.id.clone(), message.claimed);
-        self.run_write(move |session| {
+        self.run_row_write(move |session| {
             let DeliveryResult { at, milliseconds, status, fault, retry_after, accepted } = attempt;
             let due = retry_after.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
             // A process that was stopped while it sent must not make a message due that another one has delivered.

@@ -8,6 +8,7 @@ mod tree;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use base64::Engine as _;
@@ -77,6 +78,8 @@ pub struct Directory {
     pub risk: RiskDirectory,
     /// Called at each reload, if given.
     examine_entities: Option<ExamineEntities>,
+    /// The version of the stored entities that it has at least. -1 before the first reload.
+    revision: AtomicI64,
 }
 
 impl Directory {
@@ -87,6 +90,7 @@ impl Directory {
             hash_key: OnceLock::new(),
             risk: RiskDirectory::new(compile_rules),
             examine_entities: None,
+            revision: AtomicI64::new(-1),
         }
     }
 
@@ -94,6 +98,18 @@ impl Directory {
     #[must_use]
     pub fn with_examination(self, examine: ExamineEntities) -> Self {
         Self { examine_entities: Some(examine), ..self }
+    }
+
+    /// Notes the version of the stored entities that are here now, as it was read before they were loaded.
+    pub(crate) fn note_revision(&self, revision: i64) {
+        self.revision.store(revision, Ordering::Release);
+    }
+
+    /// Finds the merchant of an entity, which may be itself, with the version of the entities in which it is.
+    pub(crate) fn find_merchant(&self, entity: &EntityId) -> Option<(EntityId, i64)> {
+        // Read first, so that the entity is of this version or a later one.
+        let revision = self.revision.load(Ordering::Acquire);
+        Some((self.find_entity(entity)?.merchant_or_self().clone(), revision))
     }
 
     /// Replaces the snapshot with newly loaded credentials: adds inherited settings, sorts the channels, and keeps the

@@ -50,10 +50,10 @@ fn error_kind<T>(outcome: &Result<T, StoreError>) -> Option<StoreErrorKind> {
 #[tokio::test]
 async fn a_write_that_fails_leaves_nothing_and_spoils_no_other() {
     let (_folder, queue, reader) = start_queue(8, ());
-    let add = |number| queue.commit_write(move |session| insert_number(session, number), |_| ());
+    let add = |number| queue.commit_write(Lane::Everything, move |session| insert_number(session, number), |_| ());
     let fail = || {
         let write = |session: &dyn Session| insert_number(session, 3).and_then(|_| insert_number(session, 1));
-        queue.commit_write(write, |_| ())
+        queue.commit_write(Lane::Everything, write, |_| ())
     };
     let (one, failed, two) = tokio::join!(add(1), fail(), add(2));
     assert_eq!(
@@ -71,15 +71,15 @@ async fn a_transaction_that_sqlite_undoes_fails_for_everybody_in_it_and_for_nobo
         released.recv().unwrap();
         Ok(((), WrittenRows::Nothing))
     };
-    let wait = queue.commit_write(wait, |_| ());
-    let add = |number| queue.commit_write(move |session| insert_number(session, number), |_| ());
+    let wait = queue.commit_write(Lane::Everything, wait, |_| ());
+    let add = |number| queue.commit_write(Lane::Everything, move |session| insert_number(session, number), |_| ());
     // SQLite does the same by itself when the disk is full.
     let undo = || {
         let write = |session: &dyn Session| -> Result<((), WrittenRows), StoreError> {
             session.run_script("ROLLBACK")?;
             Err(Cause::NotCommitted(Some(DiskFault::Full)).into())
         };
-        queue.commit_write(write, |_| ())
+        queue.commit_write(Lane::Everything, write, |_| ())
     };
     let (_, before, undone, after, ()) =
         tokio::join!(wait, add(1), undo(), add(2), async { release.send(()).unwrap() });
@@ -99,16 +99,16 @@ async fn more_than_may_wait_is_refused_and_what_waits_is_written_before_the_thre
         released.recv().unwrap();
         Ok(((), WrittenRows::Nothing))
     };
-    let mut wait = Box::pin(queue.commit_write(wait, |_| ()));
+    let mut wait = Box::pin(queue.commit_write(Lane::Everything, wait, |_| ()));
     poll_once(wait.as_mut());
     runs.recv().unwrap();
-    let add = |number| queue.commit_write(move |session| insert_number(session, number), |_| ());
+    let add = |number| queue.commit_write(Lane::Everything, move |session| insert_number(session, number), |_| ());
     let (one, two, three, (), _) = tokio::join!(add(1), add(2), add(3), async { release.send(()).unwrap() }, wait);
     assert_eq!(
         [error_kind(&one), error_kind(&two), error_kind(&three)],
         [None, None, Some(StoreErrorKind::Overloaded)]
     );
-    poll_once(Box::pin(queue.commit_write(|session| insert_number(session, 4), |_| ())).as_mut());
+    poll_once(Box::pin(queue.commit_write(Lane::Everything, |session| insert_number(session, 4), |_| ())).as_mut());
     drop(queue);
     assert_eq!(load_numbers(&reader), [1, 2, 4]);
 }
@@ -131,7 +131,7 @@ async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
         Ok(((), WrittenRows::Nothing))
     };
     let wait_queue = Arc::clone(&queue);
-    let mut wait = Box::pin(async move { wait_queue.commit_write(wait, |_| ()).await });
+    let mut wait = Box::pin(async move { wait_queue.commit_write(Lane::Everything, wait, |_| ()).await });
     poll_once(wait.as_mut());
     // Queues a write. Its value is the number of commits before it, and of writes.
     let order = Arc::new(AtomicI64::new(0));
@@ -142,7 +142,7 @@ async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
                 let (_, rows) = insert_number(session, number)?;
                 Ok(((commits.load(Ordering::SeqCst), order.fetch_add(1, Ordering::SeqCst)), rows))
             };
-            queue.commit_write(write, |_| ()).await
+            queue.commit_write(Lane::Everything, write, |_| ()).await
         });
         poll_once(write.as_mut());
         write
@@ -177,7 +177,7 @@ async fn a_known_fault_refuses_everything() {
         }
     }
     let (_folder, queue, reader) = start_queue(8, Broken);
-    let refused = queue.commit_write(|session| insert_number(session, 1), |_| ()).await;
+    let refused = queue.commit_write(Lane::Everything, |session| insert_number(session, 1), |_| ()).await;
     assert_eq!(error_kind(&refused), Some(StoreErrorKind::Disk(DiskFault::Damaged)));
     assert!(load_numbers(&reader).is_empty());
 }

@@ -48,12 +48,14 @@ impl Store {
     /// later than `limit` nanoseconds after `now`. Returns the counters as they are now.
     pub async fn add_velocity_changes(
         &self,
-        changes: Vec<VelocityChange>,
+        mut changes: Vec<VelocityChange>,
         now: Timestamp,
         limit: i64,
     ) -> Result<Vec<VelocityCount>, StoreError> {
         let now = to_nanoseconds(now);
-        self.run_write(move |session| {
+        // In one order at all nodes, because two of them may write about the same counters at once.
+        changes.sort_unstable_by(|one, other| (&one.kind, &one.name).cmp(&(&other.kind, &other.name)));
+        self.run_row_write(move |session| {
             let statement = "INSERT INTO velocity (kind, name, until) VALUES (?1, ?2, ?4 + max(?3, 0))
                  ON CONFLICT (kind, name) DO UPDATE SET until = min(max(velocity.until, ?4) + ?3, ?5)
                  RETURNING until";

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use tillgate_domain::access::audit::compute_hash;
-use tillgate_domain::access::audit::{AuditEntry, ChainHash, FIRST_HASH, PAYMENT, RECORD_DIGEST};
+use tillgate_domain::access::audit::{AuditEntry, ChainHash, PAYMENT, RECORD_DIGEST};
 use tillgate_domain::effects::{Booking, BookingTime};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{PaymentType, result_code};
@@ -14,6 +14,7 @@ use tillgate_domain::settlement::ledger::{ApprovedPayment, LedgerSums, Reference
 use tillgate_engine::{Error, ErrorKind, Session, params};
 use tillgate_shared::result::ResultCode;
 
+use crate::access::audit_chain::load_chain_end;
 use crate::document::{decode_document, encode_document};
 use crate::error::Cause;
 use crate::keys::audit_key;
@@ -85,16 +86,16 @@ pub(crate) fn write_entry(
     let bound = if entry.action == PAYMENT { None } else { record_digest::bind_digest(session)? };
     let key = load_key_id(session)?;
     let is_keyed = key.is_some();
-    let entry = AuditEntry { key, ..entry.clone() };
-    let document = match bound {
-        Some(digest) => encode_document(&entry.clone().with_detail(RECORD_DIGEST, digest.to_hex())),
-        None => encode_document(&entry),
-    };
     let owner = entity.map_or("", EntityId::as_str);
     // Read under the write lock, so that two entries cannot follow the same one.
-    let (last, previous) = load_chain_end(session)?;
-    // The number is part of the hash, so it is chosen here and not by SQLite.
-    let number = last + 1;
+    let (last, previous) = load_chain_end(session, owner)?;
+    let mut entry = AuditEntry { key, follows: Some(last), ..entry.clone() };
+    if let Some(digest) = bound {
+        entry = entry.with_detail(RECORD_DIGEST, digest.to_hex());
+    }
+    let document = encode_document(&entry);
+    // The number is part of the hash, so it is known before the entry is written.
+    let number = session.next_number("audit_entry")?;
     let hash = match is_keyed {
         true => compute_keyed_hash(session, &previous, number, owner, &document)?,
         false => compute_hash(&previous, number, owner, &document),
@@ -134,13 +135,6 @@ fn compute_keyed_hash(
     // Only the function of the session has the key, so callers need not pass it around.
     let hash: Option<ChainHash> = session.call("audit_hash", params![previous, number, owner, document])?;
     Ok(hash.ok_or_else(|| Error::new(ErrorKind::InvalidStatement, "the session has no function audit_hash"))?)
-}
-
-/// Loads the number and the hash of the last entry: 0 and [`FIRST_HASH`] if there is none.
-pub(crate) fn load_chain_end(session: &dyn Session) -> Result<(i64, ChainHash), StoreError> {
-    let query = "SELECT number, hash FROM audit_entry ORDER BY number DESC LIMIT 1";
-    let end = session.query_optional(query, (), |row| row.read())?;
-    Ok(end.unwrap_or((0, FIRST_HASH)))
 }
 
 /// Adds a movement to the balances of an entity.

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tillgate_domain::access::audit::{AuditEntry, ChainHash, ChainedEntry};
+use tillgate_domain::access::audit::{AuditEntry, ChainedEntry};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_engine::{Row, params};
 use tillgate_shared::money::Currency;
 
 use crate::document::read_document;
-use crate::settlement::ledger::load_chain_end;
 use crate::{PaymentHistory, Store, StoreError};
 
 /// Largest number of entries on a page.
@@ -26,14 +25,6 @@ pub(crate) fn read_entry(row: &Row<'_>) -> tillgate_engine::Result<ChainedEntry>
         return Err(tillgate_engine::Error::unreadable(1, "entity"));
     }
     Ok(ChainedEntry { number: row.get(0)?, entity: id, document: row.get(2)?, hash: row.get(3)? })
-}
-
-impl Store {
-    /// Loads the head of the audit log: number and hash of the last entry. `None` if it is empty.
-    pub fn load_audit_head(&self) -> Result<Option<(i64, ChainHash)>, StoreError> {
-        let (number, hash) = self.run_read(load_chain_end)?;
-        Ok((number > 0).then_some((number, hash)))
-    }
 }
 
 impl Store {
@@ -64,7 +55,9 @@ impl PaymentHistory {
     /// Loads the first entries of the audit log after a number, at most 1,000.
     pub fn load_audit_entries(&self, after: i64) -> Result<Vec<ChainedEntry>, StoreError> {
         let query = "SELECT number, entity, document, hash FROM audit_entry WHERE number > ?1 ORDER BY number LIMIT ?2";
-        Ok(self.session().query_all(query, params![after, PAGE], read_entry)?)
+        // An entry that is written at this moment may get a smaller number than one that is there already.
+        let snapshot = self.session().begin_quiet_snapshot()?;
+        Ok(snapshot.query_all(query, params![after, PAGE], read_entry)?)
     }
 
     /// Loads the first entries of an entity after a number, at most `limit`, without their hashes being checked.

@@ -16,17 +16,28 @@ use tillgate_vault::{KeySource, Keyring, MasterKey};
 use super::interleaving::challenged_form;
 use super::*;
 use crate::Failure;
+use crate::settlement::verification::Verification;
 
 /// The cluster of the databases.
 static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
 
-/// Opens two gateways on one database, with the same clock, merchant and host. The first has the background work.
+/// Creates another merchant.
+fn create_numbered_merchant(number: u8) -> Entity {
+    let id = EntityId::new(Timestamp::UNIX_EPOCH, [number; 9]);
+    Entity { id, ..create_merchant(EntitySettings::default()) }
+}
+
+/// Opens two gateways on one database, with the same clock, merchant and host, and two other merchants. The first has
+/// the background work.
 async fn open_nodes() -> [TestShop; 2] {
     let (database, folder) = (CLUSTER.create_database().unwrap(), tempfile::tempdir().unwrap());
     let location = StoreLocation::in_database(folder.path(), &database, None).unwrap();
     let clock = Arc::new(MovedClock(AtomicI64::new(1_700_000_000)));
     let (host, entity) = (Arc::new(TestHost::new()), Arc::new(create_merchant(EntitySettings::default())));
-    AdminStore::open_with_vault(&location, None).unwrap().add_entity(&entity, clock.now()).unwrap();
+    let admin = AdminStore::open_with_vault(&location, None).unwrap();
+    for merchant in [&*entity, &create_numbered_merchant(2), &create_numbered_merchant(3)] {
+        admin.add_entity(merchant, clock.now()).unwrap();
+    }
     let open = || {
         let directory = Arc::new(Directory::new(compile_stored_rules));
         let sources = Sources { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Sources::system() };
@@ -195,4 +206,31 @@ async fn a_reminder_that_two_nodes_have_found_is_sent_once() {
     let mut cursor = SelectionCursor::default();
     let due: Vec<MessageId> = nodes[1].gateway.store.select_due_messages(Timestamp::MAX, &mut cursor, &limits).unwrap();
     assert_eq!(due.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn payments_of_several_merchants_at_two_nodes_at_once_leave_a_sound_log() {
+    let nodes = open_nodes().await;
+    let merchants = [&*nodes[0].entity, &create_numbered_merchant(2), &create_numbered_merchant(3)];
+    let merchants = merchants.map(|merchant| Arc::new(merchant.clone()));
+    let pay = |number: usize| {
+        let (node, merchant) = (&nodes[number % 2], &merchants[number / 2 % 3]);
+        async move {
+            let addresses = Addresses { public: "http://127.0.0.1/", result: None, shop_origin: None, shopper: None };
+            let parameters = order_parameters(&CARD);
+            let recorder = ResponseRecorder::disabled();
+            let paid = node.gateway.pay(merchant, parameters, Scopes::all(), addresses, recorder).await.unwrap();
+            if number.is_multiple_of(10) {
+                node.gateway.store.bind_audit_chains(node.clock.now()).await.unwrap();
+            }
+            assert!(paid.is_approved(), "{paid:?}");
+        }
+    };
+    join_all((0..60).map(pay)).await;
+    for check in [Verification::verify_chains, Verification::verify_ledger] {
+        let snapshot = nodes[1].gateway.store.open_snapshot(&nodes[1].gateway.vault).unwrap();
+        let found = check(&snapshot, None).unwrap();
+        assert_eq!(found.faults, Vec::<String>::new());
+        assert!(found.entries > 60, "{found:?}");
+    }
 }

@@ -1,4 +1,4 @@
--- The whole schema of version 67 on PostgreSQL. It says what the migrations 1 to 67 say for SQLite, table by table and
+-- The whole schema of version 68 on PostgreSQL. It says what the migrations 1 to 68 say for SQLite, table by table and
 -- rule by rule; their files have the reasons. Every later migration has a variant for each database.
 --
 -- A truth value is a boolean, which a statement may compare with TRUE and FALSE on both; a time is a bigint in
@@ -56,6 +56,8 @@ CREATE TABLE approval (
 CREATE INDEX approval_entity ON approval (entity, kind, state, created);
 CREATE INDEX approval_latest ON approval (entity, kind, created);
 
+-- Several writers take numbers at once.
+CREATE SEQUENCE audit_entry_number;
 CREATE TABLE audit_entry (
     number bigint PRIMARY KEY, entity text NOT NULL, document bytea NOT NULL,
     hash bytea NOT NULL
@@ -448,7 +450,7 @@ CREATE TRIGGER vault_key_revision AFTER INSERT OR DELETE OR UPDATE OF created, r
     EXECUTE FUNCTION count_revision();
 
 -- The number of each writer's last commit, which tells whether a commit was done whose answer was lost. A writer is a
--- start of a node.
+-- thread of a start of a node.
 CREATE TABLE commit_mark (writer bytea PRIMARY KEY, number bigint NOT NULL, began bigint NOT NULL);
 CREATE INDEX commit_mark_began ON commit_mark (began);
 

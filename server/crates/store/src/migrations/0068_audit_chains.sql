@@ -1,0 +1,2 @@
+-- The audit log is a chain for each entity. No table changes, but an earlier version would go on with one chain for all,
+-- and must not open the store.
