@@ -2,6 +2,7 @@
 //! process, however that ends.
 
 mod patroni;
+mod pooler;
 mod processes;
 mod scaling_page;
 
@@ -18,6 +19,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use tempfile::TempDir;
 
 pub use self::patroni::{MACHINES, PatroniCluster};
+pub use self::pooler::Pooler;
 
 /// Maximum time until a cluster answers.
 const START_TIMEOUT: Duration = Duration::from_secs(60);

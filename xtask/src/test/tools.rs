@@ -104,14 +104,15 @@ fn missing_file_receivers() -> impl Iterator<Item = &'static str> {
     packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
 }
 
-/// Returns Debian's packages that are missing for clusters of PostgreSQL, which the tests start: PostgreSQL itself, and
-/// the programs that make a standby the primary when the primary fails.
+/// Returns Debian's packages that are missing for clusters of PostgreSQL, which the tests start: PostgreSQL itself,
+/// the programs that make a standby the primary when the primary fails, and a pooler.
 fn missing_cluster_programs() -> impl Iterator<Item = &'static str> {
     let packages = [
         ("/usr/lib/postgresql", "postgresql"),
         ("/usr/bin/patroni", "patroni"),
         ("/usr/bin/etcd", "etcd-server"),
         ("/usr/sbin/haproxy", "haproxy"),
+        ("/usr/sbin/pgbouncer", "pgbouncer"),
     ];
     packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
 }
