@@ -117,6 +117,11 @@ fn missing_cluster_programs() -> impl Iterator<Item = &'static str> {
     packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
 }
 
+/// Makes sure that the programs of a cluster of PostgreSQL are installed, from Debian's packages if necessary.
+pub fn ensure_cluster_programs() -> Result<()> {
+    install_packages("a cluster of PostgreSQL", &missing_cluster_programs().collect::<Vec<_>>())
+}
+
 /// Makes sure that Chromium and a matching chromedriver are installed, from Debian's packages if necessary.
 pub fn ensure_chromium() -> Result<()> {
     install_packages("a test in a browser", &missing_chromium())

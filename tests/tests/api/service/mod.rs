@@ -11,6 +11,7 @@ pub mod demo;
 pub mod demo_data;
 pub mod draining;
 pub mod earlier_store;
+pub mod failover;
 pub mod generated_clients;
 pub mod id_order;
 pub mod information;
