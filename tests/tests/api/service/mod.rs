@@ -6,6 +6,7 @@ pub mod command_acts;
 pub mod command_line;
 pub mod crash;
 pub mod database;
+pub mod database_faults;
 pub mod declarations;
 pub mod demo;
 pub mod demo_data;
