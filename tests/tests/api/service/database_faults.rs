@@ -41,8 +41,9 @@ impl Installation {
         block_in_place(|| self.cluster.run_sql(&self.database, statement))
     }
 
-    /// Sends all payments again until they are answered, and checks that each was made once.
-    async fn check_paid_once(&self, keys: &[String]) -> anyhow::Result<()> {
+    /// Sends all payments again until they are answered, and checks that each was made once, and no more than these and
+    /// `others`.
+    async fn check_paid_once(&self, keys: &[String], others: usize) -> anyhow::Result<()> {
         for key in keys {
             poll_until("the payment is answered", async || {
                 let paid = pay(&self.shop, key).await?;
@@ -50,7 +51,7 @@ impl Installation {
             })
             .await?;
         }
-        assert_eq!(self.run_sql("SELECT count(*) FROM payment")?, keys.len().to_string());
+        assert_eq!(self.run_sql("SELECT count(*) FROM payment")?, (keys.len() + others).to_string());
         let verified = self.gateway.run_command(&["verify"])?;
         assert_eq!(verified["faultCount"], 0, "{verified}");
         Ok(())
@@ -77,6 +78,21 @@ fn pay_at_once(shop: &MerchantClient, keys: &[String]) -> JoinSet<anyhow::Result
         clients.spawn(async move { pay(&shop, &key).await });
     }
     clients
+}
+
+/// Creates a payment that its shopper decides about on a page of a bank. Returns the path of the page.
+async fn create_page(shop: &MerchantClient) -> anyhow::Result<String> {
+    let fields = [
+        ("amount", "92.00"),
+        ("currency", "EUR"),
+        ("paymentType", "DB"),
+        ("paymentBrand", "IDEAL"),
+        ("shopperResultUrl", "https://shop.example/back"),
+    ];
+    let created = shop.post("v1/payments", &fields).await?;
+    let address = created.json["redirect"]["url"].as_str().context("no page")?;
+    let page = address.rsplit('/').next().unwrap_or_default();
+    Ok(format!("v1/simulator/{page}"))
 }
 
 fn create_keys(name: &str) -> Vec<String> {
@@ -112,7 +128,7 @@ async fn while_the_database_stops_for_half_a_minute_all_else_is_answered_and_not
         let read = read?;
         assert!(read.status == 200 || read.status == 503 && read.headers.contains_key("retry-after"), "{}", read.text);
     }
-    installation.check_paid_once(&[keys, vec!["before".to_owned()]].concat()).await
+    installation.check_paid_once(&[keys, vec!["before".to_owned()]].concat(), 0).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,6 +137,7 @@ async fn without_a_standby_payments_are_refused_and_reads_answered_and_all_are_f
     let installation = Installation::start()?;
     let shop = &installation.shop;
     let paid = pay(shop, "before").await?;
+    let page = create_page(shop).await?;
     let set = |statement: &str| {
         installation.run_sql(statement)?;
         installation.run_sql("SELECT pg_reload_conf()").map(drop)
@@ -140,7 +157,11 @@ async fn without_a_standby_payments_are_refused_and_reads_answered_and_all_are_f
     }
     let read = shop.get(&format!("v1/payments/{}", paid.id())).await?;
     assert_eq!(read.status, 200, "{}", read.text);
+    // Pages for people say when to come back as well.
+    let confirmed = shop.post_as_browser(&page, &[("answer", "success")]).await?;
+    assert_eq!(confirmed.status, 503, "{}", confirmed.text);
+    assert!(confirmed.headers.contains_key("retry-after"));
     set("ALTER SYSTEM RESET synchronous_standby_names")?;
     keys.extend(meanwhile);
-    installation.check_paid_once(&keys).await
+    installation.check_paid_once(&keys, 1).await
 }
