@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tillgate_domain::id::log_tag;
 
-use crate::database::{Database, create_database, is_on_postgres, wrap_program};
+use crate::database::{Database, create_database, find_database, is_on_postgres, wrap_program};
 use crate::process::Process;
 use crate::wait::{poll_until, poll_until_blocking};
 use crate::{MerchantClient, Proxy};
@@ -86,9 +86,23 @@ impl TestGateway {
         arguments: &[&str],
         meanwhile: impl FnOnce(&Path) -> anyhow::Result<()>,
     ) -> anyhow::Result<Self> {
+        let folder = self.kill();
+        meanwhile(&folder.path().join("data"))?;
+        Self::restart_in(folder, arguments)
+    }
+
+    /// Kills the gateway without a clean shutdown. Returns its folder.
+    pub fn kill(self) -> TempDir {
         let Self { process, folder, .. } = self;
         drop(process);
-        meanwhile(&folder.path().join("data"))?;
+        folder
+    }
+
+    /// Starts a gateway on the data in the folder of one that was killed.
+    ///
+    /// # Errors
+    /// If it does not become ready.
+    pub fn restart_in(folder: TempDir, arguments: &[&str]) -> anyhow::Result<Self> {
         Self::start_in(folder, arguments, &[])
     }
 
@@ -117,12 +131,16 @@ impl TestGateway {
         );
         let data = folder.path().join("data");
         create_database(&data)?;
-        let defaults = ["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data"];
-        let mut all: Vec<&OsStr> = defaults.map(OsStr::new).to_vec();
+        let mut all: Vec<&OsStr> = ["serve", "--log-format", "json", "--data"].map(OsStr::new).to_vec();
         all.push(data.as_os_str());
         all.extend(arguments.iter().map(OsStr::new));
-        let environment =
+        if !arguments.contains(&"--listen") {
+            all.extend(["--listen", "127.0.0.1:0"].map(OsStr::new));
+        }
+        let database = find_database(&data);
+        let mut environment =
             [&[("TILLGATE_LOG", "info"), ("TILLGATE_WRONG_CREDENTIALS_PER_ADDRESS", "0")], environment].concat();
+        environment.extend(database.iter().map(|address| ("TILLGATE_DATABASE", address.as_str())));
         let (process, address) = Process::start(binary.as_os_str(), &all, &environment, |line| {
             line.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
         })?;
@@ -180,6 +198,11 @@ impl TestGateway {
             contents.push(self.read_stored_bytes()?);
         }
         Ok(contents)
+    }
+
+    /// Returns the path of the file with the vault's keys.
+    pub fn key_file(&self) -> PathBuf {
+        self.folder.path().join("data.key")
     }
 
     /// Returns the folder that contains the data folder and the key file.
@@ -267,6 +290,7 @@ impl TestGateway {
             .arg(self.data_folder())
             .arg("--json")
             .envs(self.vault_key.iter().map(|key| ("TILLGATE_VAULT_KEY", key)))
+            .envs(find_database(&self.data_folder()).map(|address| ("TILLGATE_DATABASE", address)))
             .output()
             .context("tillgate does not start")?;
         let printed = String::from_utf8_lossy(&output.stdout);
@@ -307,7 +331,10 @@ impl TestGateway {
 
     /// Returns true if the gateway knows the merchant's token. A gateway that refuses the request with 429 counts as
     /// one that does not.
-    fn is_merchant_known(&self, merchant: &MerchantClient) -> anyhow::Result<bool> {
+    ///
+    /// # Errors
+    /// If the gateway does not answer.
+    pub fn is_merchant_known(&self, merchant: &MerchantClient) -> anyhow::Result<bool> {
         let (entity, token) = (&merchant.entity_id, &merchant.token);
         let response = self.send_raw(&format!(
             "GET /v1/payments/{entity}?entityId={entity} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\

@@ -41,7 +41,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "crash",
-        summary: "kill the gateway at random moments and check that nothing is lost",
+        summary: "kill the gateway, or parts of a cluster, and check that nothing is lost",
         help: crash::HELP,
         run: crash::run_crash_test,
     },

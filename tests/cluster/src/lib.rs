@@ -1,6 +1,11 @@
 //! Clusters of PostgreSQL for tests, in temporary folders and on sockets of their own. They end with the test's
 //! process, however that ends.
 
+mod patroni;
+mod pooler;
+mod processes;
+mod scaling_page;
+
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -12,6 +17,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use tempfile::TempDir;
+
+pub use self::patroni::{MACHINES, PatroniCluster};
+pub use self::pooler::Pooler;
 
 /// Maximum time until a cluster answers.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -147,6 +155,15 @@ impl Cluster {
         *server = start_server(&self.programs, self.folder.path(), &[])?;
         drop(server);
         self.wait_until_ready()
+    }
+
+    /// Sends a signal to all processes of the server, such as `STOP`, after which it answers nothing and keeps its
+    /// connections.
+    ///
+    /// # Errors
+    /// If the processes cannot be reached.
+    pub fn signal(&self, name: &str) -> Result<()> {
+        processes::signal(name, &processes::find_processes(&self.folder.path().join("data"))?)
     }
 
     /// Stops the server in one of the modes of `pg_ctl`.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::ensure;
 use serde_json::Value;
 
+use super::clients::get_answered;
 use super::requests::FollowUpType;
 use super::{ClientRecords, open_database};
 use crate::{MerchantClient, ReceivedRequest, TestGateway};
@@ -36,7 +37,7 @@ pub(super) fn check_notifications(
     // An event about a schedule has the version of the schedule.
     let query = "SELECT what || coalesce(json_extract(text, '$.id'),
             json_extract(text, '$.schedule.id') || json_extract(text, '$.schedule.version')), id
-        FROM (SELECT what, id, CAST(document AS TEXT) AS text FROM message WHERE webhook IS NOT NULL)";
+        FROM (SELECT what, id, CAST(document AS TEXT) AS text FROM message WHERE webhook IS NOT NULL) AS event";
     let mut statement = database.prepare(query)?;
     let events = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let events: Vec<(String, String)> = events.collect::<Result<_, _>>()?;
@@ -52,7 +53,8 @@ pub(super) fn check_notifications(
 /// were answered.
 pub(super) async fn check_payments(shop: &MerchantClient, records: &ClientRecords) -> anyhow::Result<()> {
     for (order, payment_type) in &records.orders {
-        let found = shop.get(&format!("v1/query?merchantTransactionId={order}&paymentTypes={payment_type}")).await?;
+        let found =
+            get_answered(shop, &format!("v1/query?merchantTransactionId={order}&paymentTypes={payment_type}")).await?;
         let payments = found.json["payments"].as_array().map(Vec::as_slice).unwrap_or_default();
         ensure!(payments.len() == 1, "{order} was paid {} times: {}", payments.len(), found.text);
         let code = payments[0]["result"]["code"].as_str().unwrap_or_default();
@@ -63,7 +65,8 @@ pub(super) async fn check_payments(shop: &MerchantClient, records: &ClientRecord
     }
     for ((payment, payment_type), sent) in &records.follow_ups {
         let code = payment_type.code();
-        let found = shop.get(&format!("v1/query/{payment}?includeLinkedTransactions=true&paymentTypes={code}")).await?;
+        let path = format!("v1/query/{payment}?includeLinkedTransactions=true&paymentTypes={code}");
+        let found = get_answered(shop, &path).await?;
         let count = found.json["payments"].as_array().map_or(0, |payments: &Vec<Value>| payments.len());
         ensure!(count == *sent, "{payment} has {count} {code}, and {sent} were answered");
     }

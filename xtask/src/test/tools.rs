@@ -51,9 +51,9 @@ const CLIENT_GENERATOR: PythonProgram =
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
-/// Installs the missing tools of the tests: node, FTP clients, servers for files, PostgreSQL, generators of clients,
-/// the packages of the npm registry, and if `browsers` is true Chromium, Firefox and WebKit. Returns the variables with
-/// the paths of tools.
+/// Installs the missing tools of the tests: node, FTP clients, servers for files, clusters of PostgreSQL, generators of
+/// clients, the packages of the npm registry, and if `browsers` is true Chromium, Firefox and WebKit. Returns the
+/// variables with the paths of tools.
 ///
 /// # Errors
 /// If something is missing and cannot be installed.
@@ -72,8 +72,7 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     // Clients of the gateway's FTP server, and its certificate.
     missing.extend(["curl", "lftp", "openssl"].into_iter().filter(|program| !is_on_path(program)));
     missing.extend(missing_file_receivers());
-    // The store's statements are compiled by PostgreSQL as well. The tests start clusters of their own.
-    missing.extend((!Path::new("/usr/lib/postgresql").exists()).then_some("postgresql"));
+    missing.extend(missing_cluster_programs());
     // Installed in one call, because apt spends most of the time on things that it does once.
     install_packages("the tests", &missing)?;
     let packages = ensure_packages()?;
@@ -103,6 +102,24 @@ fn missing_file_receivers() -> impl Iterator<Item = &'static str> {
         ("/usr/lib/python3/dist-packages/paramiko", "python3-paramiko"),
     ];
     packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
+}
+
+/// Returns Debian's packages that are missing for clusters of PostgreSQL, which the tests start: PostgreSQL itself,
+/// the programs that make a standby the primary when the primary fails, and a pooler.
+fn missing_cluster_programs() -> impl Iterator<Item = &'static str> {
+    let packages = [
+        ("/usr/lib/postgresql", "postgresql"),
+        ("/usr/bin/patroni", "patroni"),
+        ("/usr/bin/etcd", "etcd-server"),
+        ("/usr/sbin/haproxy", "haproxy"),
+        ("/usr/sbin/pgbouncer", "pgbouncer"),
+    ];
+    packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
+}
+
+/// Makes sure that the programs of a cluster of PostgreSQL are installed, from Debian's packages if necessary.
+pub fn ensure_cluster_programs() -> Result<()> {
+    install_packages("a cluster of PostgreSQL", &missing_cluster_programs().collect::<Vec<_>>())
 }
 
 /// Makes sure that Chromium and a matching chromedriver are installed, from Debian's packages if necessary.

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{delete, get, post};
@@ -290,8 +290,8 @@ async fn enforce_access_rules(State(state): State<Arc<AppState>>, mut request: R
     }
 }
 
-/// Adds `no-store`, `nosniff` and `no-referrer` headers, each unless the handler has set that header, those for pages
-/// with cross-origin isolation, and those of documents.
+/// Adds `no-store`, `nosniff` and `no-referrer` headers, and `Retry-After` to a response 503, each unless the handler
+/// has set that header. Also adds those for pages with cross-origin isolation, and those of documents.
 fn set_default_headers(mut response: Response) -> Response {
     const DEFAULTS: [(HeaderName, HeaderValue); 3] = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
@@ -300,6 +300,10 @@ fn set_default_headers(mut response: Response) -> Response {
     ];
     for (name, value) in DEFAULTS {
         response.headers_mut().entry(name).or_insert(value);
+    }
+    // Pages for people do not know the fault behind a failure. Most such faults end with a failover of the database.
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().entry(header::RETRY_AFTER).or_insert(HeaderValue::from_static("2"));
     }
     checkout::isolation::add_isolation_headers(response.headers_mut());
     checkout::isolation::add_page_headers(response.headers_mut());

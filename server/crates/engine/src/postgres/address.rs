@@ -8,14 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
-use postgres::config::{Host, SslMode, TargetSessionAttrs};
-use postgres::{Client, Config, NoTls};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::client::TimedClient;
 use crate::Result;
 
 /// Parameter of the address with a file of certificates (PEM), one of which signs that of the server.
@@ -23,14 +24,14 @@ const ROOTS: &str = "sslrootcert";
 /// Parameter of the address with the rule of encryption.
 const ENCRYPTION: &str = "sslmode";
 
-/// Maximum time until the server takes a connection.
+/// Maximum time until a server takes a connection, and until it is ready for statements then.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Interval and number of the probes of a connection on which nothing has come for a while.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 const PROBES: u32 = 3;
 
-/// Limits of a session, which the database keeps.
+/// Limits of a session. Those that a server can keep are kept by the server.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionLimits {
     /// Maximum time of a statement. A longer one fails as [`ErrorKind::Busy`](crate::ErrorKind::Busy).
@@ -43,6 +44,12 @@ pub struct SessionLimits {
     /// Maximum time in which sent data is not confirmed, and time without an answer after which the connection is
     /// probed. It is lost after that.
     pub network: Duration,
+    /// Maximum wait for the answer to a statement. Longer than `statement`, for a server that has stopped and whose
+    /// connections stay open.
+    pub answer: Duration,
+    /// Maximum wait for the answer to a commit. A commit that waits for a standby has no other limit. The outcome of a
+    /// longer one is unknown ([`ErrorKind::UnknownCommit`](crate::ErrorKind::UnknownCommit)).
+    pub commit: Duration,
 }
 
 impl Default for SessionLimits {
@@ -52,6 +59,8 @@ impl Default for SessionLimits {
             lock: Duration::from_secs(10),
             idle_transaction: Duration::from_secs(10),
             network: Duration::from_secs(10),
+            answer: Duration::from_secs(35),
+            commit: Duration::from_secs(10),
         }
     }
 }
@@ -89,6 +98,7 @@ pub struct PostgresAddress {
     config: Config,
     /// `None` without encryption.
     tls: Option<MakeRustlsConnect>,
+    limits: SessionLimits,
 }
 
 impl PostgresAddress {
@@ -121,7 +131,7 @@ impl PostgresAddress {
         config.ssl_mode(if is_encrypted { SslMode::Require } else { SslMode::Disable });
         set_limits(&mut config, application, limits);
         let tls = if is_encrypted { Some(build_connector(roots.as_deref())?) } else { None };
-        Ok(Self { config, tls })
+        Ok(Self { config, tls, limits })
     }
 
     /// Returns true if the address has a password.
@@ -137,11 +147,19 @@ impl PostgresAddress {
     }
 
     /// Connects.
-    pub(super) fn connect(&self) -> Result<Client> {
-        Ok(match &self.tls {
-            Some(tls) => self.config.connect(tls.clone())?,
-            None => self.config.connect(NoTls)?,
-        })
+    pub(super) fn connect(&self) -> Result<TimedClient> {
+        let hosts = self.config.get_hosts().len().max(self.config.get_hostaddrs().len());
+        // The servers are tried one after the other, and the last one has to become ready.
+        let limit = CONNECT_TIMEOUT * u32::try_from(hosts + 1).unwrap_or(u32::MAX);
+        match &self.tls {
+            Some(tls) => TimedClient::connect(&self.config, tls.clone(), limit),
+            None => TimedClient::connect(&self.config, NoTls, limit),
+        }
+    }
+
+    /// Returns the limits of the sessions.
+    pub(super) fn limits(&self) -> SessionLimits {
+        self.limits
     }
 
     /// Describes the address for logs: hosts and database, without name and password.

@@ -13,15 +13,15 @@ const BATCH: usize = 64;
 /// Rows of a query.
 pub(super) struct PostgresCursor<'a> {
     /// Rows that are fetched and not read.
-    fetched: VecDeque<postgres::Row>,
-    current: Option<postgres::Row>,
+    fetched: VecDeque<tokio_postgres::Row>,
+    current: Option<tokio_postgres::Row>,
     /// The cursor of the database that has more rows. `None` if all are fetched.
     more: Option<OpenCursor<'a>>,
 }
 
 impl<'a> PostgresCursor<'a> {
     /// Reads rows that are all there.
-    pub(super) fn of_rows(rows: Vec<postgres::Row>) -> Self {
+    pub(super) fn of_rows(rows: Vec<tokio_postgres::Row>) -> Self {
         Self { fetched: rows.into(), current: None, more: None }
     }
 
@@ -62,7 +62,7 @@ impl<'a> OpenCursor<'a> {
         Self { session, name }
     }
 
-    fn fetch(&self) -> Result<Vec<postgres::Row>> {
+    fn fetch(&self) -> Result<Vec<tokio_postgres::Row>> {
         self.session.fetch_rows(&format!("FETCH {BATCH} FROM {}", self.name), &[])
     }
 }

@@ -1,11 +1,11 @@
 //! PostgreSQL's failures by their kind.
 
-use postgres::error::SqlState;
+use tokio_postgres::error::SqlState;
 
 use crate::{Error, ErrorKind};
 
-impl From<postgres::Error> for Error {
-    fn from(error: postgres::Error) -> Self {
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
         // The message of the database without its detail, which names the values of the row.
         let text = error.as_db_error().map_or_else(|| describe_chain(&error), |error| error.message().to_owned());
         Self::new(find_kind(&error), text)
@@ -19,7 +19,7 @@ fn describe_chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Returns the kind of a failure.
-fn find_kind(error: &postgres::Error) -> ErrorKind {
+fn find_kind(error: &tokio_postgres::Error) -> ErrorKind {
     match error.code() {
         Some(code) => find_kind_of_code(code),
         // Without an answer of the database, the connection is gone, unless a value could not be sent.
@@ -29,7 +29,7 @@ fn find_kind(error: &postgres::Error) -> ErrorKind {
 }
 
 /// Returns true if the connection failed beneath the protocol.
-fn is_lost(error: &postgres::Error) -> bool {
+fn is_lost(error: &tokio_postgres::Error) -> bool {
     let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
     causes.into_iter().any(|cause| cause.is::<std::io::Error>())
 }
@@ -43,14 +43,15 @@ fn find_kind_of_code(code: &SqlState) -> ErrorKind {
         "55P03" | "57014" => ErrorKind::Busy,
         "40001" | "40P01" => ErrorKind::Conflict,
         "XX001" | "XX002" => ErrorKind::Damaged,
-        // Read-only after a failover, too many connections, starting up or shutting down.
-        "25006" | "53300" | "57P01" | "57P02" | "57P03" | "57P05" | "25P03" => ErrorKind::Unavailable,
+        // Read-only after a failover, starting up or shutting down.
+        "25006" | "57P01" | "57P02" | "57P03" | "57P05" | "25P03" => ErrorKind::Unavailable,
         // Raised by a trigger of the schema.
         "P0001" => ErrorKind::Constraint,
         "22003" => ErrorKind::Unreadable,
         other => match other.get(..2) {
             Some("23") => ErrorKind::Constraint,
-            Some("08") => ErrorKind::Unavailable,
+            // Lost connections, refused ones, and too many or too little memory for one more.
+            Some("08" | "28" | "53") => ErrorKind::Unavailable,
             Some("42") => ErrorKind::InvalidStatement,
             Some("58") => ErrorKind::DiskFailing,
             _ => ErrorKind::Other,
@@ -74,6 +75,9 @@ mod tests {
             ("57P01", ErrorKind::Unavailable),
             ("08006", ErrorKind::Unavailable),
             ("25006", ErrorKind::Unavailable),
+            ("28P01", ErrorKind::Unavailable),
+            ("53200", ErrorKind::Unavailable),
+            ("53300", ErrorKind::Unavailable),
             ("58030", ErrorKind::DiskFailing),
             ("XX001", ErrorKind::Damaged),
             ("42883", ErrorKind::InvalidStatement),

@@ -1,15 +1,18 @@
 //! PostgreSQL: a cluster on the network, whose nodes write one after the other.
 
 mod address;
+mod client;
 mod cursor;
 mod dialect;
 mod error;
 mod pool;
+mod pooler;
 mod schema;
 mod session;
 mod values;
 
 pub use address::{AddressError, PostgresAddress, SessionLimits};
 pub use pool::SessionPool;
+pub use pooler::check_pooling;
 pub use schema::{ClusterMigration, has_schema, migrate};
 pub use session::PostgresSession;

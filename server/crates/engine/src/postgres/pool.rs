@@ -3,6 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::session::leave_runtime;
 use super::{PostgresAddress, PostgresSession};
 use crate::{Error, ErrorKind, Result, Session};
 
@@ -70,7 +71,8 @@ impl SessionPool {
             if left.is_zero() {
                 return Err(Error::new(ErrorKind::Unavailable, "all connections to the database are in use"));
             }
-            state = self.returned.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            // Other tasks of the runtime go on meanwhile, such as answers that need no database.
+            state = leave_runtime(|| self.returned.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0);
         }
     }
 

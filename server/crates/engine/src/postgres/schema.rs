@@ -34,7 +34,6 @@ pub fn has_schema(session: &PostgresSession, migrations: &[ClusterMigration]) ->
 /// If the database is of the wrong kind ([`check_database`]), has a later version or tables of another program, or a
 /// step fails. The schema stays as it was.
 pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Result<i64> {
-    let session: &dyn Session = session;
     check_database(session)?;
     let newest = migrations.last().map_or(0, |migration| migration.version);
     // A database that is up to date takes no lock: every opening of a session would wait for the writers.
@@ -43,7 +42,8 @@ pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Re
     }
     // A step may take as long as it needs, and so may the wait for the node that takes it.
     session.run_script("SET statement_timeout = 0; SET lock_timeout = 0")?;
-    let transaction = session.begin()?;
+    session.set_patience(None);
+    let transaction = (session as &dyn Session).begin()?;
     // Another node may have migrated the database before this one got the lock.
     let before = find_version(&*transaction, migrations)?;
     transaction.run_script("CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")?;
@@ -53,6 +53,7 @@ pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Re
     }
     transaction.commit()?;
     // The limits of the session's address again.
+    session.set_patience(Some(session.limits().answer));
     session.run_script("RESET statement_timeout; RESET lock_timeout")?;
     Ok(before)
 }

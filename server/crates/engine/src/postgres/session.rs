@@ -4,14 +4,16 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::time::Duration;
 
-use postgres::types::ToSql;
-use postgres::{Client, Statement};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error as ClientError, SimpleQueryMessage, Statement};
 
-use super::address::PostgresAddress;
+use super::address::{PostgresAddress, SessionLimits};
+use super::client::TimedClient;
 use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
+use super::pooler::explain_refusal;
 use super::values::{Sent, is_readable, is_sendable};
 use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef, WriteScope};
 
@@ -32,7 +34,10 @@ type SessionFunction = Box<dyn Fn(&[ValueRef<'_>]) -> Result<OwnedValue> + Send>
 /// asynchronous runtime, the runtime has to have several.
 pub struct PostgresSession {
     /// `None` while the session is being dropped.
-    client: Option<RefCell<Client>>,
+    client: Option<RefCell<TimedClient>>,
+    limits: SessionLimits,
+    /// Maximum wait for the answer to a statement. `None` for one that may take as long as it needs.
+    patience: Cell<Option<Duration>>,
     /// The compiled statements by their text before the translation.
     statements: RefCell<HashMap<String, Statement>>,
     state: Cell<State>,
@@ -60,8 +65,11 @@ impl PostgresSession {
     /// # Errors
     /// [`ErrorKind::Unavailable`] if the database cannot be reached or refuses the connection.
     pub fn connect(address: &PostgresAddress) -> Result<Self> {
+        let limits = address.limits();
         Ok(Self {
-            client: Some(RefCell::new(leave_runtime(|| address.connect())?)),
+            client: Some(RefCell::new(leave_runtime(|| address.connect()).map_err(explain_refusal)?)),
+            limits,
+            patience: Cell::new(Some(limits.answer)),
             statements: RefCell::default(),
             state: Cell::new(State::Idle),
             is_lost: Cell::new(false),
@@ -82,7 +90,28 @@ impl PostgresSession {
     /// Asks the database for a sign of life. Returns false if it gives none within a second: an idle session does not
     /// notice by itself that its connection is gone.
     pub fn is_alive(&self) -> bool {
-        !self.is_lost() && self.ask(|client| client.is_valid(SIGN_OF_LIFE)).is_ok()
+        !self.is_lost() && self.ask_within(Some(SIGN_OF_LIFE), async |client| client.check_connection().await).is_ok()
+    }
+
+    /// Asks for one value without a compiled statement, which a pooler may not know. Returns an empty text if there is
+    /// none.
+    pub(super) fn ask_plainly(&self, query: &str) -> Result<String> {
+        let messages = self.ask(async |client| client.simple_query(query).await)?;
+        let value = messages.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        });
+        Ok(value.unwrap_or_default().to_owned())
+    }
+
+    /// Sets the maximum wait for the answer to a statement. `None` for statements that may take as long as they need.
+    pub(super) fn set_patience(&self, patience: Option<Duration>) {
+        self.patience.set(patience);
+    }
+
+    /// Returns the limits of the session's address.
+    pub(super) fn limits(&self) -> SessionLimits {
+        self.limits
     }
 
     /// Compiles a statement without running it, and checks the types of its parameters and columns.
@@ -93,7 +122,7 @@ impl PostgresSession {
     pub fn check_statement(&self, statement: &str) -> Result<()> {
         let compiled = self.prepare(statement)?;
         let parameter = compiled.params().iter().find(|kind| !is_sendable(kind));
-        let column = compiled.columns().iter().map(postgres::Column::type_).find(|kind| !is_readable(kind));
+        let column = compiled.columns().iter().map(tokio_postgres::Column::type_).find(|kind| !is_readable(kind));
         match parameter.or(column) {
             Some(kind) => Err(Error::new(ErrorKind::Other, format!("no value has the type {kind}"))),
             None => Ok(()),
@@ -105,7 +134,8 @@ impl PostgresSession {
         if let Some(kept) = self.statements.borrow().get(statement) {
             return Ok(kept.clone());
         }
-        let compiled = self.ask(|client| client.prepare(&translate(statement)))?;
+        let translated = translate(statement);
+        let compiled = self.ask(async |client| client.prepare(&translated).await)?;
         let mut statements = self.statements.borrow_mut();
         if statements.len() >= KEPT_STATEMENTS {
             statements.clear();
@@ -115,9 +145,9 @@ impl PostgresSession {
     }
 
     /// Runs a statement, and returns all its rows.
-    pub(super) fn fetch_rows(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<Vec<postgres::Row>> {
+    pub(super) fn fetch_rows(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<Vec<tokio_postgres::Row>> {
         let statement = self.prepare(statement)?;
-        with_parameters(values, |parameters| self.ask(|client| client.query(&statement, parameters)))
+        with_parameters(values, |parameters| self.ask(async |client| client.query(&statement, parameters).await))
     }
 
     /// Closes a cursor.
@@ -137,20 +167,38 @@ impl PostgresSession {
         Ok(OpenCursor::new(self, name))
     }
 
-    /// Asks the database.
-    fn ask<T>(&self, question: impl FnOnce(&mut Client) -> Result<T, postgres::Error>) -> Result<T> {
+    /// Asks the database. A statement whose answer does not come in time is cancelled.
+    fn ask<T>(&self, question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>) -> Result<T> {
+        self.ask_within(self.patience.get(), question).inspect_err(|_| {
+            if let Some(client) = &self.client {
+                leave_runtime(|| client.borrow().cancel_timed_out());
+            }
+        })
+    }
+
+    /// Asks the database, and waits for the answer within a limit.
+    fn ask_within<T>(
+        &self,
+        limit: Option<Duration>,
+        question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
+    ) -> Result<T> {
         let Some(client) = &self.client else {
             return Err(Error::new(ErrorKind::Unavailable, "the session has ended"));
         };
-        leave_runtime(|| question(&mut client.borrow_mut())).map_err(|error| self.note(error))
+        let answer = leave_runtime(|| client.borrow_mut().ask(limit, question)).map_err(|error| self.note(error))?;
+        // Outside of a transaction, a statement is a commit as well.
+        if self.state.get() == State::Idle && client.borrow().is_unconfirmed() {
+            let text = "the wait for a standby was cancelled, so the commit is lost if the standby becomes the primary";
+            return Err(Error::new(ErrorKind::UnknownCommit, text));
+        }
+        Ok(answer)
     }
 
     /// Notes a failure, after which the database refuses the statements of an open transaction.
-    fn note(&self, error: postgres::Error) -> Error {
+    fn note(&self, error: Error) -> Error {
         if self.state.get() == State::Open {
             self.state.set(State::Failed);
         }
-        let error = Error::from(error);
         if error.kind() == ErrorKind::Unavailable {
             self.is_lost.set(true);
         }
@@ -178,7 +226,8 @@ impl Drop for PostgresSession {
 impl Session for PostgresSession {
     fn execute_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<usize> {
         let prepared = self.prepare(statement)?;
-        let changed = with_parameters(values, |parameters| self.ask(|client| client.execute(&prepared, parameters)))?;
+        let changed =
+            with_parameters(values, |parameters| self.ask(async |client| client.execute(&prepared, parameters).await))?;
         usize::try_from(changed).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))
     }
 
@@ -192,7 +241,7 @@ impl Session for PostgresSession {
     }
 
     fn run_script(&self, script: &str) -> Result<()> {
-        self.ask(|client| client.batch_execute(script))
+        self.ask(async |client| client.batch_execute(script).await)
     }
 
     fn call_function(&self, name: &str, values: &[ValueRef<'_>]) -> Result<Option<OwnedValue>> {
@@ -273,7 +322,10 @@ impl Session for PostgresSession {
             self.run_script("ROLLBACK")?;
             return Err(Error::new(ErrorKind::Other, "a transaction in which a statement failed cannot be committed"));
         }
-        self.run_script("COMMIT").map_err(|error| match error.kind() {
+        // A commit that waits for a standby is not cancelled: that would show everybody what may be lost. As long as it
+        // waits, it keeps its locks, and nobody sees it.
+        let committed = self.ask_within(Some(self.limits.commit), async |client| client.batch_execute("COMMIT").await);
+        committed.map_err(|error| match error.kind() {
             // The answer is lost, which leaves the commit in doubt.
             ErrorKind::Unavailable | ErrorKind::Busy => Error::new(ErrorKind::UnknownCommit, error.to_string()),
             _ => error,
@@ -298,7 +350,7 @@ impl Session for PostgresSession {
 
 /// Runs work that waits for the network. On a thread of an asynchronous runtime, another one takes over its tasks
 /// before.
-fn leave_runtime<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn leave_runtime<T>(work: impl FnOnce() -> T) -> T {
     if Handle::try_current().is_ok() { block_in_place(work) } else { work() }
 }
 

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::error::Error as StdError;
 
-use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
 
 use crate::{Columns, Error, ErrorKind, Result, ValueRef};
 
@@ -106,7 +106,7 @@ pub(super) fn is_sendable(kind: &Type) -> bool {
     is_readable(base) && !matches!(*base, Type::NAME | Type::UNKNOWN)
 }
 
-impl Columns for postgres::Row {
+impl Columns for tokio_postgres::Row {
     fn value(&self, column: usize) -> Result<ValueRef<'_>> {
         self.try_get::<_, Received<'_>>(column)
             .map(|Received(value)| value)

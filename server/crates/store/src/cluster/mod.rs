@@ -21,7 +21,9 @@ use std::time::Duration;
 use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::id::to_hex;
-use tillgate_engine::postgres::{ClusterMigration, PostgresAddress, PostgresSession, has_schema, migrate};
+use tillgate_engine::postgres::{
+    ClusterMigration, PostgresAddress, PostgresSession, check_pooling, has_schema, migrate,
+};
 use tillgate_engine::{FromValue as _, OwnedValue, Session};
 use tillgate_vault::{Keyring, Vault};
 
@@ -143,7 +145,8 @@ impl Store {
     /// is recorded, and they are reloaded when another process has changed them.
     ///
     /// # Errors
-    /// If the database cannot be reached or is of the wrong kind, or its schema is of a later version.
+    /// If the database cannot be reached or is of the wrong kind, a pooler shares its sessions, or its schema is of a
+    /// later version.
     pub(crate) fn open_cluster(
         address: &PostgresAddress,
         directory: Arc<Directory>,
@@ -153,6 +156,7 @@ impl Store {
         let process = to_hex(&sources.random_bytes::<16>()?);
         let sources = Sources { process: Some(process.into()), ..sources };
         let access = keys.as_ref().map_or(VaultAccess::None, |keys| VaultAccess::Server(&keys.vault));
+        check_pooling(address)?;
         let session = open_writer(address, access, limits.lock_timeout)?;
         if let Some(keys) = &keys {
             servers::add_server(&session)?;

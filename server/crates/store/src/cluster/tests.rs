@@ -1,5 +1,7 @@
 //! Nodes of a cluster side by side, and connections that end at the worst moment.
 
+mod faults;
+
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
