@@ -32,21 +32,33 @@ pub(crate) struct DataPlace {
     /// file. An address with a password is accepted from the variable only.
     // Help texts show the values of variables, and this one may have a password.
     #[arg(long, value_name = "ADDRESS", env = "TILLGATE_DATABASE", hide_env_values = true)]
-    #[arg(value_parser = DatabaseAddress::accept)]
-    database: Option<DatabaseAddress>,
+    #[arg(value_parser = PlaceText::accept)]
+    database: Option<PlaceText>,
     /// File with the password of the database, readable only by its owner.
     #[arg(long, value_name = "FILE", env = "TILLGATE_DATABASE_PASSWORD_FILE")]
     database_password_file: Option<PathBuf>,
 }
 
-/// The address of a database as it was given. Never shown, because it may have a password.
+/// The address of a database, or the path of a data folder, as it was given. Never shown, because an address may have a
+/// password.
 #[derive(Clone)]
-struct DatabaseAddress(Zeroizing<String>);
+pub(super) struct PlaceText(Zeroizing<String>);
 
-impl DatabaseAddress {
+impl PlaceText {
     /// Accepts any text. It is checked later, because an error of the command line would show it.
-    fn accept(text: &str) -> Result<Self, std::convert::Infallible> {
+    pub(super) fn accept(text: &str) -> Result<Self, std::convert::Infallible> {
         Ok(Self(Zeroizing::new(text.to_owned())))
+    }
+
+    /// Returns true if it is an address, or a text with a password that is none: it must not be taken for a path, which
+    /// errors show.
+    pub(super) fn is_database(&self) -> bool {
+        self.0.contains("://") || self.0.contains("password=")
+    }
+
+    /// Returns the path of a folder.
+    pub(super) fn folder(&self) -> &Path {
+        Path::new(self.0.as_str())
     }
 
     /// Returns true if the list of processes shows the address.
@@ -55,10 +67,83 @@ impl DatabaseAddress {
     }
 }
 
-impl fmt::Debug for DatabaseAddress {
+impl fmt::Debug for PlaceText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DatabaseAddress")
+        f.write_str("PlaceText")
     }
+}
+
+/// The names of the options that an address and its password come from, for errors.
+pub(super) struct AddressNames {
+    /// The option with the address.
+    pub(super) address: &'static str,
+    /// Its variable.
+    pub(super) variable: &'static str,
+    /// The option with the file of the password.
+    pub(super) password_file: &'static str,
+}
+
+/// The options of the place of most commands.
+const DATABASE: AddressNames =
+    AddressNames { address: "--database", variable: "TILLGATE_DATABASE", password_file: "--database-password-file" };
+
+impl AddressNames {
+    /// Returns the location of the store in a database. `folder` is that of the node.
+    ///
+    /// # Errors
+    /// If the address of the database cannot be used, or the list of processes shows its password.
+    fn locate(
+        &self,
+        folder: &Path,
+        address: &PlaceText,
+        password_file: Option<&Path>,
+    ) -> anyhow::Result<StoreLocation> {
+        let Self { address: option, variable, password_file: file_option } = self;
+        let password = password_file.map(|path| read_password(path, file_option)).transpose()?;
+        let password = password.as_ref().map(|password| password.as_str());
+        let location = StoreLocation::in_database(folder, &address.0, password);
+        let location = location.with_context(|| format!("{option} ({variable})"))?;
+        if location.has_password() && address.is_in_process_list() {
+            bail!(
+                "{option} has a password, which the list of processes shows to every user of this machine: pass the address \
+                 in {variable}, or the password in the file of {file_option}"
+            );
+        }
+        Ok(location)
+    }
+
+    /// Returns the location of a store that is in a database or in a data folder. `folder` is that of a node.
+    ///
+    /// # Errors
+    /// Same as [`Self::locate`], or if a password is given for a folder.
+    pub(super) fn locate_either(
+        &self,
+        place: &PlaceText,
+        folder: &Path,
+        password_file: Option<&Path>,
+    ) -> anyhow::Result<StoreLocation> {
+        if place.is_database() {
+            return self.locate(folder, place, password_file);
+        }
+        ensure!(
+            password_file.is_none(),
+            "{} is the password of a database, and {} names a folder",
+            self.password_file,
+            self.address
+        );
+        Ok(StoreLocation::in_folder(place.folder()))
+    }
+}
+
+/// Reads the file with a password, which an option names.
+fn read_password(path: &Path, option: &str) -> anyhow::Result<Zeroizing<String>> {
+    let reading = || format!("{option} {}", path.display());
+    let mode = fs::metadata(path).with_context(reading)?.permissions().mode();
+    ensure!(mode & 0o077 == 0, "{}: other users can read it, use chmod 600", reading());
+    let text = read_text_file(path, MAX_PASSWORD_FILE).with_context(reading)?;
+    let password = Zeroizing::new(text.strip_suffix('\n').unwrap_or(&text).to_owned());
+    ensure!(!password.is_empty() && !password.contains('\n'), "{}: it has to be one line", reading());
+    Ok(password)
 }
 
 impl DataPlace {
@@ -83,36 +168,14 @@ impl DataPlace {
     /// # Errors
     /// If the address of the database cannot be used, or the list of processes shows its password.
     pub(super) fn locate(&self) -> anyhow::Result<StoreLocation> {
-        let Some(DatabaseAddress(address)) = &self.database else {
+        let Some(address) = &self.database else {
             ensure!(
                 self.database_password_file.is_none(),
                 "--database-password-file is the password of a database: name the database with --database"
             );
             return Ok(StoreLocation::in_folder(&self.data));
         };
-        let password = self.read_password()?;
-        let password = password.as_ref().map(|password| password.as_str());
-        let location =
-            StoreLocation::in_database(&self.data, address, password).context("--database (TILLGATE_DATABASE)")?;
-        if location.has_password() && self.database.as_ref().is_some_and(DatabaseAddress::is_in_process_list) {
-            bail!(
-                "--database has a password, which the list of processes shows to every user of this machine: pass the \
-                 address in TILLGATE_DATABASE, or the password in the file of --database-password-file"
-            );
-        }
-        Ok(location)
-    }
-
-    /// Reads the file with the password.
-    fn read_password(&self) -> anyhow::Result<Option<Zeroizing<String>>> {
-        let Some(path) = &self.database_password_file else { return Ok(None) };
-        let reading = || format!("--database-password-file {}", path.display());
-        let mode = fs::metadata(path).with_context(reading)?.permissions().mode();
-        ensure!(mode & 0o077 == 0, "{}: other users can read it, use chmod 600", reading());
-        let text = read_text_file(path, MAX_PASSWORD_FILE).with_context(reading)?;
-        let password = Zeroizing::new(text.strip_suffix('\n').unwrap_or(&text).to_owned());
-        ensure!(!password.is_empty() && !password.contains('\n'), "{}: it has to be one line", reading());
-        Ok(Some(password))
+        DATABASE.locate(&self.data, address, self.database_password_file.as_deref())
     }
 
     /// Opens the existing store. A mistyped folder or database is reported as an error; no store is created in it.
@@ -173,6 +236,11 @@ impl DataPlace {
 
 /// Describes why a store cannot be opened, with the remedy of a fault of its disk or database.
 fn describe_failure(location: &StoreLocation, error: StoreError) -> anyhow::Error {
-    let fault = error.disk_fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default();
-    anyhow::Error::new(error).context(format!("opening the store in {}{fault}", location.describe()))
+    let remedy = describe_remedy(&error);
+    anyhow::Error::new(error).context(format!("opening the store in {}{remedy}", location.describe()))
+}
+
+/// Describes the remedy of a fault of a disk or database, as a sentence after another one. Empty for other failures.
+pub(super) fn describe_remedy(error: &StoreError) -> String {
+    error.disk_fault().map(|fault| format!(". {}", fault.description())).unwrap_or_default()
 }

@@ -30,7 +30,7 @@ mod tests {
     use super::super::Cli;
 
     /// Options that name a text file, which [`read_text_file`](tillgate_os::text_file::read_text_file) reads.
-    const TEXTS: [&str; 17] = [
+    const TEXTS: [&str; 19] = [
         "acquirer-key-file",
         "ftp-certificate",
         "ftp-key",
@@ -46,6 +46,8 @@ mod tests {
         "mapping",
         "password-file",
         "database-password-file",
+        "from-password-file",
+        "to-password-file",
         "private-key-file",
         "ca-file",
     ];

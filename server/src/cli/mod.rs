@@ -1,5 +1,5 @@
-//! The command line. Every command accepts `--json`, and shows an example in `--help`. Every command except `demo-data`
-//! and `restore` can run while a server is running.
+//! The command line. Every command accepts `--json`, and shows an example in `--help`. Every command can run while a
+//! server is running, except `demo-data`, `restore` and `store reopen`.
 
 mod access;
 mod administration;
@@ -119,6 +119,9 @@ enum Command {
     Backup(maintenance::backup::Backup),
     /// Replace the store with a backup.
     Restore(maintenance::restore::Restore),
+    /// Move the store between a data folder and a database.
+    #[command(subcommand)]
+    Store(maintenance::store::StoreCommand),
 }
 
 /// Options of every command.
@@ -135,12 +138,21 @@ impl CommonOptions {
     /// Prints the outcome of a command to standard output: with `--json` as JSON, otherwise as `text` formats it. A
     /// closed pipe is no error.
     fn print_output<T: serde::Serialize>(&self, outcome: &T, text: impl FnOnce(&T) -> String) -> anyhow::Result<()> {
-        use std::io::Write as _;
-        let output = if self.json { serde_json::to_string(outcome)? } else { text(outcome) };
-        // A closed pipe (`tillgate token list | head -1`) is not an error.
-        let _ = writeln!(std::io::stdout(), "{output}");
-        Ok(())
+        print_output(self.json, outcome, text)
     }
+}
+
+/// Prints the outcome of a command as [`CommonOptions::print_output`] does, for a command with other places.
+fn print_output<T: serde::Serialize>(
+    is_json: bool,
+    outcome: &T,
+    text: impl FnOnce(&T) -> String,
+) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    let output = if is_json { serde_json::to_string(outcome)? } else { text(outcome) };
+    // A closed pipe (`tillgate token list | head -1`) is not an error.
+    let _ = writeln!(std::io::stdout(), "{output}");
+    Ok(())
 }
 
 /// Names the options at fault, each with its message: `date.from` is `--from`, and `groupBy` is `--group-by`.
@@ -209,6 +221,7 @@ pub fn run() -> ExitCode {
         Command::Seal(command) => command.run(),
         Command::Backup(command) => command.run(),
         Command::Restore(command) => command.run(),
+        Command::Store(command) => command.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -29,7 +29,8 @@ pub enum StoreErrorKind {
     ConstraintViolated,
     /// A stored value does not have the expected form.
     Unreadable,
-    /// A server or a restore uses the store or a node's name, or a restore was interrupted.
+    /// A server or a restore uses the store or a node's name, a restore or a copy was interrupted, or the store has
+    /// moved.
     InUse,
     /// Any other failure. The log has the details.
     Internal,
@@ -67,6 +68,15 @@ pub(super) enum Cause {
     NodeInUse(String),
     #[error("a restore of {0} was interrupted: run `tillgate restore` again")]
     RestoreInterrupted(PathBuf),
+    #[error(
+        "this is a copy of {0} that is not complete: repeat `tillgate store copy`, or begin it again with an empty place"
+    )]
+    IncompleteCopy(String),
+    #[error(
+        "the store has moved to {0}: use it there. `tillgate store copy` copies it back, and `tillgate store reopen` opens \
+         this one as it was before the move"
+    )]
+    HasMoved(String),
     #[error("the store is sealed: its migration needs the vault's key (--key-file)")]
     NeedsKey,
     #[error("the entries of the audit log have a key: this needs the vault's key (--key-file)")]
@@ -89,7 +99,11 @@ impl StoreError {
             Cause::Engine(error) => classify_error(error.kind()),
             Cause::Migration(error) => error.kind(),
             Cause::Document(_) => StoreErrorKind::Unreadable,
-            Cause::InUse(_) | Cause::NodeInUse(_) | Cause::RestoreInterrupted(_) => StoreErrorKind::InUse,
+            Cause::InUse(_)
+            | Cause::NodeInUse(_)
+            | Cause::RestoreInterrupted(_)
+            | Cause::IncompleteCopy(_)
+            | Cause::HasMoved(_) => StoreErrorKind::InUse,
             Cause::Stopped
             | Cause::NotCommitted(None)
             | Cause::File(..)

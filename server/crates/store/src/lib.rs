@@ -19,6 +19,7 @@ mod changes;
 mod checkout;
 mod checkpoint;
 mod cluster;
+pub mod copy;
 pub mod credential;
 mod decision_input;
 pub mod delivery;

@@ -7,6 +7,7 @@ use tillgate_engine::postgres::{AddressError, PostgresAddress, PostgresSession, 
 
 use super::StoreError;
 use super::store_file::open_reader;
+use crate::copy::move_mark::MoveMark;
 
 /// Name of this program's sessions in the lists of a database.
 const APPLICATION: &str = "tillgate";
@@ -63,8 +64,15 @@ impl StoreLocation {
     /// Opens a session for reads.
     ///
     /// # Errors
-    /// If the file or the database cannot be opened.
+    /// If the file or the database cannot be opened, or the store moves to another place.
     pub(crate) fn open_reader(&self) -> Result<Box<dyn Session>, StoreError> {
+        let session = self.open_marked_reader()?;
+        MoveMark::refuse(&*session)?;
+        Ok(session)
+    }
+
+    /// Opens a session for reads as [`Self::open_reader`] does, also if the store has the mark of one that moves.
+    pub(crate) fn open_marked_reader(&self) -> Result<Box<dyn Session>, StoreError> {
         Ok(match &self.database {
             Some(address) => Box::new(PostgresSession::connect(address)?),
             None => Box::new(open_reader(&self.folder)?),

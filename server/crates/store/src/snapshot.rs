@@ -82,12 +82,6 @@ impl StoreSnapshot {
         self.has_seal
     }
 
-    /// Returns true if the numbers of the entries have no gap unless entries were removed. A cluster gives numbers to
-    /// several writers at once, and those of a transaction that was undone stay unused.
-    pub fn has_gapless_numbers(&self) -> bool {
-        self.has_seal
-    }
-
     /// Returns true if the store is sealed, or its audit log at least, so that verifying it needs the vault's key.
     pub fn is_sealed(&self) -> Result<bool, StoreError> {
         match self.has_seal {

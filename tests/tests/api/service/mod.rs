@@ -25,6 +25,7 @@ pub mod routes;
 pub mod setup_faults;
 pub mod slow_clients;
 pub mod storage_failures;
+pub mod store_copy;
 pub mod text_files;
 pub mod vault_key;
 pub mod walkthroughs;

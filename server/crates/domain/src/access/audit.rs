@@ -195,7 +195,7 @@ impl fmt::Display for LogHead {
 /// A stored entry with its place in the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainedEntry {
-    /// The number, which grows from entry to entry: by 1 in a file, and by more where numbers were given up.
+    /// The number, which grows from entry to entry. Numbers that were given up leave gaps.
     pub number: i64,
     /// The entity that the entry is about. `None` for an act about the whole gateway.
     pub entity: Option<EntityId>,

@@ -14,5 +14,5 @@ mod values;
 pub use address::{AddressError, PostgresAddress, SessionLimits};
 pub use pool::SessionPool;
 pub use pooler::check_pooling;
-pub use schema::{ClusterMigration, has_schema, migrate};
+pub use schema::{ClusterMigration, load_version, migrate};
 pub use session::PostgresSession;

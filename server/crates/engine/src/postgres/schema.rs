@@ -18,13 +18,13 @@ pub struct ClusterMigration {
     pub script: &'static str,
 }
 
-/// Returns true if a database has a schema of one of the migrations, which no other program has made.
+/// Returns the version of a database's schema, 0 for an empty database.
 ///
 /// # Errors
 /// Same as [`migrate`], without its steps.
-pub fn has_schema(session: &PostgresSession, migrations: &[ClusterMigration]) -> Result<bool> {
+pub fn load_version(session: &PostgresSession, migrations: &[ClusterMigration]) -> Result<i64> {
     check_database(session)?;
-    Ok(find_version(session, migrations)? > 0)
+    find_version(session, migrations)
 }
 
 /// Brings the schema of a database to the newest version. Of several nodes that start at once, one does it, and the

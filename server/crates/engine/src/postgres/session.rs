@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -27,6 +27,9 @@ const KEPT_STATEMENTS: usize = 1024;
 /// nobody else uses.
 const WRITERS: i64 = 0x7469_6c6c_7772_6974;
 
+/// First wait of a writer of everything for the others.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+
 /// A function of a session: of its arguments to its value.
 type SessionFunction = Box<dyn Fn(&[ValueRef<'_>]) -> Result<OwnedValue> + Send>;
 
@@ -45,6 +48,8 @@ pub struct PostgresSession {
     is_lost: Cell<bool>,
     cursors: RefCell<CursorNames>,
     functions: HashMap<&'static str, SessionFunction>,
+    /// Maximum wait for a lock.
+    lock_timeout: Cell<Duration>,
 }
 
 /// A session's own view of its transaction, which the database does not tell with each answer.
@@ -75,6 +80,7 @@ impl PostgresSession {
             is_lost: Cell::new(false),
             cursors: RefCell::default(),
             functions: HashMap::new(),
+            lock_timeout: Cell::new(address.limits().lock),
         })
     }
 
@@ -205,6 +211,47 @@ impl PostgresSession {
         error
     }
 
+    /// Sets the maximum wait for a lock from now on.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub fn set_lock_timeout(&self, timeout: Duration) -> Result<()> {
+        self.run_script(&format!("SET lock_timeout = {}", timeout.as_millis()))?;
+        self.lock_timeout.set(timeout);
+        Ok(())
+    }
+
+    /// Begins a transaction with the locks that a script takes.
+    fn begin_locked(&self, locks: &str) -> Result<()> {
+        // Set before, so that a lock that comes too late leaves no transaction behind.
+        self.state.set(State::Open);
+        self.run_script(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {locks}")).inspect_err(|_| {
+            let _ = self.roll_back();
+        })
+    }
+
+    /// Begins a transaction beside which nobody writes. All other writers wait behind one that waits, and so would wait
+    /// for the one that it waits for, such as a process that was stopped. So it waits for short times, which get longer,
+    /// and lets the others by in between.
+    fn begin_alone(&self) -> Result<()> {
+        let (began, limit) = (Instant::now(), self.lock_timeout.get());
+        let mut wait = FIRST_WAIT;
+        loop {
+            let left = limit.saturating_sub(began.elapsed()).max(Duration::from_millis(1));
+            let locks = format!(
+                "SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock({WRITERS}); SET LOCAL lock_timeout = {}",
+                wait.min(left).as_millis(),
+                limit.as_millis()
+            );
+            match self.begin_locked(&locks) {
+                Err(error) if error.kind() == ErrorKind::Busy && began.elapsed() + wait < limit => {}
+                begun => return begun,
+            }
+            leave_runtime(|| std::thread::sleep(wait));
+            wait *= 2;
+        }
+    }
+
     /// Refuses to begin a transaction inside of another one, which the database would join silently.
     fn check_idle(&self) -> Result<()> {
         match self.state.get() {
@@ -255,7 +302,7 @@ impl Session for PostgresSession {
     fn begin_write_within(&self, scope: WriteScope<'_>) -> Result<()> {
         self.check_idle()?;
         let locks = match scope {
-            WriteScope::Everything => format!("SELECT pg_advisory_xact_lock({WRITERS})"),
+            WriteScope::Everything => return self.begin_alone(),
             WriteScope::Nothing => format!("SELECT pg_advisory_xact_lock_shared({WRITERS})"),
             WriteScope::Owner(owner) => {
                 // Two owners with one hash wait for each other, and nothing worse.
@@ -266,11 +313,7 @@ impl Session for PostgresSession {
                 )
             }
         };
-        // Set before, so that a lock that comes too late leaves no transaction behind.
-        self.state.set(State::Open);
-        self.run_script(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {locks}")).inspect_err(|_| {
-            let _ = self.roll_back();
-        })
+        self.begin_locked(&locks)
     }
 
     fn begin_quiet_read(&self) -> Result<()> {
@@ -288,7 +331,7 @@ impl Session for PostgresSession {
 
     fn next_number(&self, table: &str) -> Result<i64> {
         let session: &dyn Session = self;
-        session.query_one("SELECT nextval(CAST(CAST(?1 AS TEXT) || '_number' AS regclass))", [table], |row| row.get(0))
+        session.query_one("SELECT nextval(pg_get_serial_sequence(?1, 'number'))", [table], |row| row.get(0))
     }
 
     fn begin_read(&self) -> Result<()> {

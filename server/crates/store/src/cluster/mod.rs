@@ -3,6 +3,7 @@
 pub(crate) mod changed_counts;
 mod clock_check;
 mod commit_mark;
+pub(crate) mod copied_rules;
 mod hooks;
 pub(crate) mod inquiries;
 pub(crate) mod lease_keeper;
@@ -12,7 +13,7 @@ mod order_tests;
 pub(crate) mod servers;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fs::File;
 use std::sync::Arc;
@@ -22,13 +23,14 @@ use tillgate_domain::access::audit::ChainHash;
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::id::to_hex;
 use tillgate_engine::postgres::{
-    ClusterMigration, PostgresAddress, PostgresSession, check_pooling, has_schema, migrate,
+    ClusterMigration, PostgresAddress, PostgresSession, check_pooling, load_version, migrate,
 };
 use tillgate_engine::{FromValue as _, OwnedValue, Session};
 use tillgate_vault::{Keyring, Vault};
 
 use self::commit_mark::CommitMark;
 use self::hooks::ClusterHooks;
+use crate::copy::move_mark::MoveMark;
 use crate::directory_reload::DirectoryReload;
 use crate::entity_directory::Directory;
 use crate::group_commit::{CommitQueue, HookedSession};
@@ -52,7 +54,8 @@ pub(super) fn open_writer(
 ) -> Result<PostgresSession, StoreError> {
     let mut session = PostgresSession::connect(address)?;
     migrate(&session, MIGRATIONS)?;
-    session.run_script(&format!("SET lock_timeout = {}", lock_timeout.as_millis()))?;
+    MoveMark::refuse(&session)?;
+    session.set_lock_timeout(lock_timeout)?;
     if let Some(key) = access.open_audit_key(&session)? {
         add_audit_functions(&mut session, &key);
     }
@@ -160,6 +163,8 @@ impl Store {
         let session = open_writer(address, access, limits.lock_timeout)?;
         if let Some(keys) = &keys {
             servers::add_server(&session)?;
+            // A copy marks the database before it counts the servers, so one of both sees the other.
+            MoveMark::refuse(&session)?;
             keys.vault.refuse_first_format();
             keys::vault_keys::record_loaded_keys(&session, &keys.vault)?;
         }
@@ -198,5 +203,5 @@ impl AdminStore {
 /// # Errors
 /// If the database cannot be reached, is of the wrong kind, or has the tables of another program.
 pub(crate) fn is_store(address: &PostgresAddress) -> Result<bool, StoreError> {
-    Ok(has_schema(&PostgresSession::connect(address)?, MIGRATIONS)?)
+    Ok(load_version(&PostgresSession::connect(address)?, MIGRATIONS)? > 0)
 }

@@ -9,7 +9,7 @@ use crate::StoreError;
 const KEY: i64 = 0x7469_6c6c_6e6f_6465;
 
 /// Counts this process as a server until the session ends.
-pub(super) fn add_server(session: &dyn Session) -> Result<(), StoreError> {
+pub(crate) fn add_server(session: &dyn Session) -> Result<(), StoreError> {
     // No process takes it alone, so that it is always free.
     session.has_row("SELECT pg_try_advisory_lock_shared(?1)", [KEY])?;
     Ok(())

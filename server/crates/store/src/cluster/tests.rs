@@ -19,7 +19,7 @@ use crate::risk::velocity::VelocityChange;
 use crate::{AdminStore, Changes, DiskFault, LoadedRecords, RecordKeys, Store, StoreErrorKind};
 
 /// The cluster of the databases.
-pub(super) static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
+pub(crate) static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
 
 /// The last message of a transaction, as it is sent.
 const COMMIT: &[u8] = b"COMMIT\0";
@@ -33,7 +33,7 @@ const SWALLOW_COMMIT: u8 = 2;
 /// Cuts every connection that says something.
 pub(super) const CUT: u8 = 3;
 
-pub(super) fn parse(address: &str) -> PostgresAddress {
+pub(crate) fn parse(address: &str) -> PostgresAddress {
     PostgresAddress::parse(address, "tests", SessionLimits::default()).unwrap()
 }
 

@@ -6,6 +6,7 @@
 //! same transaction, wherever it comes from. A session without the key cannot write to a sealed store.
 
 pub mod acceptance;
+pub(crate) mod copied;
 mod functions;
 mod tables;
 
@@ -42,7 +43,7 @@ pub const UNSOUND: &str = "unsound";
 
 /// A sum of hashes. The order of the rows does not matter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct RowSum([u128; 2]);
+pub(crate) struct RowSum([u128; 2]);
 
 impl RowSum {
     fn from_bytes(bytes: &[u8]) -> Self {
@@ -58,17 +59,17 @@ impl RowSum {
     }
 
     /// Returns the last eight bytes of the first half, which add up in the same way.
-    fn shorten(self) -> u64 {
+    pub(crate) fn shorten(self) -> u64 {
         let bytes = self.0[0].to_be_bytes();
         bytes.last_chunk().copied().map_or(0, u64::from_be_bytes)
     }
 
-    fn add(self, other: Self) -> Self {
+    pub(crate) fn add(self, other: Self) -> Self {
         // The sums wrap around, so that a removed row can be subtracted whatever was added since.
         Self([self.0[0].wrapping_add(other.0[0]), self.0[1].wrapping_add(other.0[1])])
     }
 
-    fn subtract(self, other: Self) -> Self {
+    pub(crate) fn subtract(self, other: Self) -> Self {
         Self([self.0[0].wrapping_sub(other.0[0]), self.0[1].wrapping_sub(other.0[1])])
     }
 }

@@ -118,18 +118,25 @@ async fn a_database_that_becomes_read_only_refuses_writes_until_it_is_writable()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_without_a_free_connection_refuses_writes_until_there_is_one() {
     let (cluster, node) = start_with_checkout(SessionLimits::default()).await;
-    let before = version(&node);
-    let address = parse(&cluster.address("postgres"));
-    // The writer's connection is ended, and others take all that are free.
+    let mut last = version(&node);
+    let limits = SessionLimits::default();
+    let address = PostgresAddress::parse(&cluster.address("postgres"), "others", limits).unwrap();
     let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tests'";
-    block_in_place(|| cluster.run_sql("postgres", end).unwrap());
     let mut others = Vec::new();
-    while let Ok(other) = block_in_place(|| PostgresSession::connect(&address)) {
-        others.push(other);
+    // The node's connections are ended, and others take all that are free. It may be faster with one of its own.
+    loop {
+        others.truncate(others.len().saturating_sub(1));
+        block_in_place(|| cluster.run_sql("postgres", end).unwrap());
+        while let Ok(other) = block_in_place(|| PostgresSession::connect(&address)) {
+            others.push(other);
+        }
+        match raise_version(&node, 1).await {
+            Ok(raised) => last = raised,
+            refused => break assert_eq!(refused, UNREACHABLE),
+        }
     }
-    assert_eq!(raise_version(&node, 1).await, UNREACHABLE);
     drop(others);
-    assert_eq!(write_until_taken(&node).await, before + 1);
+    assert_eq!(write_until_taken(&node).await, last + 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

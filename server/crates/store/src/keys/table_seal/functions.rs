@@ -72,7 +72,7 @@ fn seal_rows(key: &AuditKey, known: &mut Vec<u8>, context: &Context<'_>) -> Resu
 }
 
 /// Computes the hash of a row of a table: a code over type, length and bytes of each value.
-pub(super) fn hash_row<'a>(key: &AuditKey, table: &str, values: impl Iterator<Item = ValueRef<'a>>) -> RowSum {
+pub(crate) fn hash_row<'a>(key: &AuditKey, table: &str, values: impl Iterator<Item = ValueRef<'a>>) -> RowSum {
     let mut code = key.begin_code(b"row");
     // The length separates the name from the values, so that rows of two tables cannot have the same bytes.
     code.update(&[u8::try_from(table.len()).unwrap_or(u8::MAX)]);
