@@ -7,7 +7,7 @@ use tillgate_engine::postgres::{PostgresAddress, PostgresSession, SessionLimits}
 use tillgate_test_cluster::Cluster;
 use tokio::task::{JoinHandle, block_in_place};
 
-use super::{parse, raise_version, version};
+use super::{raise_version, version};
 use crate::cluster::NodeOptions;
 use crate::conformance::samples::{empty_directory, sample_checkout, write_changes};
 use crate::{Changes, DiskFault, Store, StoreErrorKind};
