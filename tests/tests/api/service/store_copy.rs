@@ -1,209 +1,21 @@
 //! Moves of a store between a data folder and a database: what merchants and operators see before, during and after.
 //! These tests run on both whatever the database of the others is.
 
-use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
 use serde_json::Value;
-use tempfile::TempDir;
-use tillgate_test_cluster::Cluster;
-use tillgate_tests::{MerchantClient, PATIENCE, Receiver, poll_until};
-use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
-use tokio::process::{Child, ChildStdout, Command};
+use tillgate_tests::{MerchantClient, Receiver, poll_until};
 
 use crate::schedule::schedules::{create_schedule, read_schedule, register_card};
 use crate::service::command_line::{output_text, tillgate_command};
+use crate::service::moving_store::{BACK, FIRST, MovingStore, Place, Server, at, cluster, move_served};
 use crate::support::*;
 
 const PASSWORD: &str = "hunter2-pass";
-
-/// Returns the cluster of these tests.
-fn cluster() -> &'static Cluster {
-    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-    CLUSTER.get_or_init(|| Cluster::start(&[]).unwrap_or_else(|error| panic!("no cluster: {error:#}")))
-}
-
-/// A machine with a data folder and an empty database.
-struct MovingStore {
-    folder: TempDir,
-    address: String,
-}
-
-/// A place of the store.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// The file of the data folder with this name.
-    Folder(&'static str),
-    /// The database. The server has the first folder.
-    Database,
-}
-
-const FIRST: Place = Place::Folder("data");
-const BACK: Place = Place::Folder("back");
-
-/// A server, which is killed when it is dropped.
-struct Server {
-    child: Child,
-    base: String,
-}
-
-/// A copy that runs.
-struct RunningCopy {
-    child: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-}
-
-impl MovingStore {
-    fn new() -> anyhow::Result<Self> {
-        Ok(Self { folder: TempDir::new()?, address: cluster().create_database()? })
-    }
-
-    fn data(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn database(&self) -> &str {
-        self.address.split_once(":///").and_then(|(_, rest)| rest.split('?').next()).unwrap_or_default()
-    }
-
-    fn name(&self, place: Place) -> String {
-        match place {
-            Place::Folder(name) => self.data(name).display().to_string(),
-            Place::Database => self.address.clone(),
-        }
-    }
-
-    /// Returns a command on the store in a place. All places have the keys of the first folder.
-    fn command(&self, place: Place, arguments: &[&str]) -> Command {
-        let mut command = tillgate_command(arguments);
-        command.env("TILLGATE_KEY_FILE", self.data("data.key"));
-        match place {
-            Place::Folder(name) => command.arg("--data").arg(self.data(name)),
-            Place::Database => command.arg("--data").arg(self.data("data")).env("TILLGATE_DATABASE", &self.address),
-        };
-        command
-    }
-
-    async fn run(&self, place: Place, arguments: &[&str]) -> anyhow::Result<Output> {
-        Ok(tokio::time::timeout(PATIENCE, self.command(place, arguments).output()).await??)
-    }
-
-    async fn succeed(&self, place: Place, arguments: &[&str]) -> anyhow::Result<String> {
-        let output = self.run(place, arguments).await?;
-        anyhow::ensure!(output.status.success(), "{arguments:?}: {}", output_text(&output));
-        Ok(String::from_utf8(output.stdout)?)
-    }
-
-    async fn refuse(&self, place: Place, arguments: &[&str]) -> anyhow::Result<String> {
-        let output = self.run(place, arguments).await?;
-        anyhow::ensure!(!output.status.success(), "{arguments:?}: {}", output_text(&output));
-        Ok(output_text(&output))
-    }
-
-    /// Starts a server on the store in a place.
-    async fn serve(&self, place: Place) -> anyhow::Result<Server> {
-        let mut command = self.command(place, &["serve", "--listen", "127.0.0.1:0", "--allow-network", "127.0.0.0/8"]);
-        let log = std::fs::File::create(self.data("log"))?;
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn()?;
-        let mut lines = BufReader::new(child.stdout.take().context("no output")?).lines();
-        let log = || std::fs::read_to_string(self.data("log")).unwrap_or_default();
-        let line = lines.next_line().await?.with_context(|| format!("no server: {}", log()))?;
-        let base = format!("{}/", line.trim_start_matches("listening on "));
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Ok(Server { child, base })
-    }
-
-    /// Creates a merchant of a server.
-    async fn create_merchant(&self, server: &Server) -> anyhow::Result<MerchantClient> {
-        let created: Value = serde_json::from_str(
-            &self.succeed(FIRST, &["entity", "create", "--name", "Kiln & Tide", "--json"]).await?,
-        )?;
-        let field = |name: &str| created[name].as_str().map(str::to_owned).context("a field of the entity");
-        let shop = MerchantClient::new(server.base.clone(), field("entityId")?, field("token")?);
-        poll_until("the server knows the token", async || {
-            let read = shop.get(&format!("v1/payments/{}", shop.entity_id)).await?;
-            Ok((!read.text.contains("The access token is not valid")).then_some(()))
-        })
-        .await?;
-        Ok(shop)
-    }
-
-    /// Returns a copy between two places.
-    fn copy_command(&self, from: Place, to: Place, options: &[&str]) -> Command {
-        let (from, to) = (self.name(from), self.name(to));
-        let mut command = tillgate_command(&["store", "copy", "--from", &from, "--to", &to]);
-        command.args(options).env("TILLGATE_KEY_FILE", self.data("data.key"));
-        command
-    }
-
-    async fn copy(&self, from: Place, to: Place, options: &[&str]) -> anyhow::Result<Output> {
-        Ok(tokio::time::timeout(PATIENCE, self.copy_command(from, to, options).output()).await??)
-    }
-
-    /// Starts a copy that is to move the store.
-    fn start_move(&self, from: Place, to: Place) -> anyhow::Result<RunningCopy> {
-        let mut child = self.copy_command(from, to, &["--switch"]).stdout(Stdio::piped()).spawn()?;
-        let lines = BufReader::new(child.stdout.take().context("no output")?).lines();
-        Ok(RunningCopy { child, lines })
-    }
-
-    /// Verifies the store in a place. Returns the head of its audit log.
-    async fn verify(&self, place: Place) -> anyhow::Result<String> {
-        let verified: Value = serde_json::from_str(&self.succeed(place, &["verify", "--json"]).await?)?;
-        self.succeed(place, &["audit", "verify"]).await?;
-        Ok(format!("{}:{}", verified["last"], verified["hash"].as_str().context("a hash")?))
-    }
-}
-
-impl Server {
-    /// Stops the server as its service manager does.
-    async fn stop(mut self) -> anyhow::Result<()> {
-        let process = self.child.id().context("it has ended")?.to_string();
-        Command::new("kill").args(["-TERM", &process]).status().await?;
-        tokio::time::timeout(PATIENCE, self.child.wait()).await??;
-        Ok(())
-    }
-}
-
-impl RunningCopy {
-    async fn wait_until_caught_up(&mut self) -> anyhow::Result<()> {
-        while let Some(line) = tokio::time::timeout(PATIENCE, self.lines.next_line()).await?? {
-            if line.starts_with("caught up: stop the gateway") {
-                return Ok(());
-            }
-        }
-        anyhow::bail!("the copy has ended")
-    }
-
-    /// Waits for the end of the move. Returns the head of the audit log that it prints.
-    async fn finish(mut self) -> anyhow::Result<String> {
-        let mut head = None;
-        while let Some(line) = tokio::time::timeout(PATIENCE, self.lines.next_line()).await?? {
-            head = head.or_else(|| line.split_once("the head of the audit log is ").map(|(_, head)| head.to_owned()));
-        }
-        anyhow::ensure!(self.child.wait().await?.success(), "the move has failed");
-        head.context("no head")
-    }
-}
-
-/// Returns the client of a merchant at another server.
-fn at(server: &Server, shop: &MerchantClient) -> MerchantClient {
-    MerchantClient::new(server.base.clone(), shop.entity_id.clone(), shop.token.clone())
-}
-
-/// Moves the store of a server, and starts a server in the new place.
-async fn move_served(store: &MovingStore, server: Server, from: Place, to: Place) -> anyhow::Result<Server> {
-    let mut copy = store.start_move(from, to)?;
-    copy.wait_until_caught_up().await?;
-    server.stop().await?;
-    let head = copy.finish().await?;
-    assert_eq!(store.verify(to).await?, head);
-    store.serve(to).await
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn payments_of_before_are_read_refunded_and_captured_after_the_moves_to_a_database_and_back() -> anyhow::Result<()>
@@ -305,6 +117,43 @@ async fn no_payment_that_was_answered_is_lost_by_a_move_under_load_after_copies_
         assert_result(&shop.get(&format!("v1/payments/{id}")).await?, 200, "000.100.110");
     }
     store.verify(Place::Database).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_of_several_nodes_moves_once_the_last_one_has_ended() -> anyhow::Result<()> {
+    let store = MovingStore::new()?;
+    let first = store.serve(Place::Database).await?;
+    let created = store.succeed(Place::Database, &["entity", "create", "--name", "Kiln & Tide", "--json"]).await?;
+    let created: Value = serde_json::from_str(&created)?;
+    let field = |name: &str| created[name].as_str().map(str::to_owned).context("a field of the entity");
+    let second = store.serve_as(Place::Database, "tx02").await?;
+    let shop = MerchantClient::new(second.base.clone(), field("entityId")?, field("token")?);
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    let copied = store.copy(Place::Database, BACK, &[]).await?;
+    assert!(copied.status.success(), "{}", output_text(&copied));
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["token", "list"], &["store", "reopen"]] {
+        let text = store.refuse(BACK, command).await?;
+        assert!(text.contains("not complete"), "{text}");
+    }
+    let mut copy = store.start_move(Place::Database, BACK)?;
+    copy.wait_until_caught_up().await?;
+    let text = store.refuse(BACK, &["serve", "--listen", "127.0.0.1:0"]).await?;
+    assert!(text.contains("not complete"), "{text}");
+    first.stop().await?;
+    let paid = shop.pay_by_card(&[]).await?;
+    assert_result(&paid, 200, "000.100.110");
+    // A node that comes back in time keeps the store where it is.
+    let first = store.serve(Place::Database).await?;
+    second.stop().await?;
+    let shop = at(&first, &shop);
+    assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
+    first.stop().await?;
+    let head = copy.finish().await?;
+    assert_eq!(store.verify(BACK).await?, head);
+    let server = store.serve(BACK).await?;
+    let read = at(&server, &shop).get(&format!("v1/payments/{}", paid.id())).await?;
+    assert_result(&read, 200, "000.100.110");
     Ok(())
 }
 

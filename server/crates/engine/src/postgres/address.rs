@@ -24,6 +24,9 @@ const ROOTS: &str = "sslrootcert";
 /// Parameter of the address with the rule of encryption.
 const ENCRYPTION: &str = "sslmode";
 
+/// Port of a server that names no other one.
+const USUAL_PORT: u16 = 5432;
+
 /// Maximum time until a server takes a connection, and until it is ready for statements then.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -162,13 +165,21 @@ impl PostgresAddress {
         self.limits
     }
 
-    /// Describes the address for logs: hosts and database, without name and password.
+    /// Describes the address for logs: hosts and database, without name and password. A port is named if it is another
+    /// one than usual.
     pub fn describe(&self) -> String {
         let name = |host: &Host| match host {
             Host::Tcp(name) => name.clone(),
             Host::Unix(path) => path.display().to_string(),
         };
-        let hosts: Vec<String> = self.config.get_hosts().iter().map(name).collect();
+        // Either each host has a port, or one port is that of all.
+        let ports = self.config.get_ports();
+        let find_port = |place: usize| ports.get(place).or(ports.first()).filter(|port| **port != USUAL_PORT);
+        let describe = |(place, host): (usize, &Host)| match find_port(place) {
+            Some(port) => format!("{}:{port}", name(host)),
+            None => name(host),
+        };
+        let hosts: Vec<String> = self.config.get_hosts().iter().enumerate().map(describe).collect();
         format!("{}/{}", hosts.join(","), self.config.get_dbname().unwrap_or_default())
     }
 }
@@ -327,5 +338,7 @@ mod tests {
     #[test]
     fn the_log_names_hosts_and_database_only() {
         assert_eq!(parse("postgres://name:secret@one,two/db").unwrap().describe(), "one,two/db");
+        assert_eq!(parse("postgres://name:secret@one:5432,two:5433/db").unwrap().describe(), "one,two:5433/db");
+        assert_eq!(parse("postgres://name:secret@one:5433/db").unwrap().describe(), "one:5433/db");
     }
 }

@@ -20,13 +20,17 @@ pub(super) fn put_rules_aside(session: &dyn Session) -> Result<(), StoreError> {
     Ok(session.run_script(&names.iter().map(|name| format!("DROP TRIGGER \"{name}\";")).collect::<String>())?)
 }
 
-/// Brings the triggers of this version back. Returns a table with a row that refers to a missing one, if there is one.
-pub(super) fn bring_rules_back(session: &dyn Session) -> Result<Option<String>, StoreError> {
+/// Brings the triggers of this version back.
+pub(super) fn bring_rules_back(session: &dyn Session) -> Result<(), StoreError> {
     let current = SqliteSession::open_in_memory()?;
     migrations::migrate(&current)?;
     let query = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid";
     let statements: Vec<String> = current.query_all(query, (), |row| row.get(0))?;
-    session.run_script(&statements.iter().map(|statement| format!("{statement};")).collect::<String>())?;
+    Ok(session.run_script(&statements.iter().map(|statement| format!("{statement};")).collect::<String>())?)
+}
+
+/// Finds a table with a row that refers to a missing one. `None` if there is none.
+pub(super) fn find_broken_reference(session: &dyn Session) -> Result<Option<String>, StoreError> {
     Ok(session.query_optional("SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1", (), |row| row.get(0))?)
 }
 

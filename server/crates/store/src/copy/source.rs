@@ -184,8 +184,8 @@ pub(super) fn name_place(location: &StoreLocation) -> String {
     path.display().to_string()
 }
 
-/// Compares the rows of the source with its seal. Returns the key of its audit log, if it has one, and true if it has a
-/// seal.
+/// Compares the rows of the source with its seal, and checks their references. Returns the key of its audit log, if it
+/// has one, and true if it has a seal.
 fn check_seal(
     location: &StoreLocation,
     name: &str,
@@ -200,6 +200,13 @@ fn check_seal(
     }
     // A store that has moved was compared before, and its mark is a difference of its schema.
     if !has_moved && let Some(fault) = snapshot.find_seal_differences()?.into_iter().next() {
+        return Err(CopyError::Unsound { place: name.to_owned(), fault });
+    }
+    if !location.is_database()
+        && let Some(table) = file_rules::find_broken_reference(&*location.open_marked_reader()?)?
+    {
+        // A database would refuse the row at the end, when nothing is served.
+        let fault = format!("a row of the table {table} refers to a row that is missing");
         return Err(CopyError::Unsound { place: name.to_owned(), fault });
     }
     let is_sealed = !location.is_database() && table_seal::is_sealed(&*location.open_marked_reader()?)?;

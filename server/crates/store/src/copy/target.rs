@@ -1,6 +1,7 @@
 //! The place that a store is copied to. Until the copy is complete, it has a mark, and is opened for the copy only.
 
 use std::fs::File;
+use std::path::PathBuf;
 
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_engine::Session;
@@ -11,6 +12,7 @@ use super::move_mark::MoveMark;
 use super::source::name_place;
 use super::table_shape::TableShape;
 use crate::cluster::copied_rules;
+use crate::error::Cause;
 use crate::keys::table_seal::RowSum;
 use crate::keys::table_seal::copied::seal_copy;
 use crate::store_file::{make_folder, open_marked};
@@ -25,8 +27,10 @@ pub(super) struct CopyTarget {
     pub(super) name: String,
     pub(super) session: Box<dyn Session>,
     is_database: bool,
+    /// The data folder, of a file.
+    folder: PathBuf,
     /// Keeps servers and other copies out of a folder. A database has a lock of the session.
-    _folder: Option<File>,
+    _lock: Option<File>,
 }
 
 impl CopyTarget {
@@ -50,7 +54,7 @@ impl CopyTarget {
             return Err(CopyError::TargetInUse(target.name));
         }
         if !target.is_database {
-            // A foreign table of references is checked at the end. A crash of the machine takes back the latest pieces
+            // References are checked at the end. A crash of the machine takes back the latest pieces
             // only, and the same command copies them again.
             target.session.run_script("PRAGMA foreign_keys = false; PRAGMA synchronous = NORMAL")?;
         }
@@ -66,7 +70,7 @@ impl CopyTarget {
         }
         // Refuses the database of another program, and one of the wrong kind.
         copied_rules::has_current_schema(&session)?;
-        Ok(Self { name, session: Box::new(session), is_database: true, _folder: None })
+        Ok(Self { name, session: Box::new(session), is_database: true, folder: PathBuf::new(), _lock: None })
     }
 
     fn open_folder(location: &StoreLocation) -> Result<Self, CopyError> {
@@ -77,7 +81,13 @@ impl CopyTarget {
             taken => Some(taken?),
         };
         let session = open_marked(location.folder())?;
-        Ok(Self { name, session: Box::new(session), is_database: false, _folder: lock })
+        Ok(Self {
+            name,
+            session: Box::new(session),
+            is_database: false,
+            folder: location.folder().to_owned(),
+            _lock: lock,
+        })
     }
 
     /// Makes a store without rows, and marks it.
@@ -123,9 +133,17 @@ impl CopyTarget {
         if self.is_database { Ok(self.session.run_script("ANALYZE")?) } else { Ok(()) }
     }
 
-    /// Makes the last commit durable before its answer.
+    /// Makes the last commit durable before its answer, and with it the file's place in its folder: the source is closed
+    /// before, and must not be the only store that outlives a power failure.
     pub(super) fn prepare_completion(&self) -> Result<(), StoreError> {
-        if self.is_database { Ok(()) } else { Ok(self.session.run_script("PRAGMA synchronous = FULL")?) }
+        if self.is_database {
+            return Ok(());
+        }
+        for folder in self.folder.ancestors().take(2).filter(|folder| !folder.as_os_str().is_empty()) {
+            let synced = File::open(folder).and_then(|folder| folder.sync_all());
+            synced.map_err(|error| Cause::File(folder.to_owned(), error))?;
+        }
+        Ok(self.session.run_script("PRAGMA synchronous = FULL")?)
     }
 
     /// Makes a store of the copy, in a transaction of its session: brings the rules back, seals a file with these sums,
@@ -138,7 +156,8 @@ impl CopyTarget {
         if self.is_database {
             copied_rules::bring_rules_back(session)?;
         } else {
-            if let Some(table) = file_rules::bring_rules_back(session)? {
+            file_rules::bring_rules_back(session)?;
+            if let Some(table) = file_rules::find_broken_reference(session)? {
                 return Err(CopyError::Differs(table));
             }
             if let Some((key, sums)) = seal {
