@@ -286,6 +286,20 @@ fn threads_share_the_sessions_of_a_pool_and_wait_no_longer_than_they_may() {
 }
 
 #[test]
+fn a_session_that_the_server_has_ended_is_replaced_before_it_is_lent() {
+    let address = CLUSTER.create_database().unwrap();
+    let parsed = PostgresAddress::parse(&address, "tests", SessionLimits::default()).unwrap();
+    let pool = SessionPool::new(parsed, 1, Duration::from_secs(30));
+    let ask = |session: &PostgresSession| {
+        let session: &dyn Session = session;
+        session.query_one("SELECT pg_backend_pid()", (), |row| row.get::<i64>(0))
+    };
+    let first = pool.with_session(ask).unwrap();
+    CLUSTER.run_sql("postgres", &format!("SELECT pg_terminate_backend({first}, 10000)")).unwrap();
+    assert_ne!(pool.with_session(ask).unwrap(), first);
+}
+
+#[test]
 fn a_pool_whose_sessions_are_all_in_use_refuses_after_the_wait() {
     let parsed =
         PostgresAddress::parse(&CLUSTER.create_database().unwrap(), "tests", SessionLimits::default()).unwrap();

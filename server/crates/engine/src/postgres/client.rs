@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
 use tokio::time::timeout;
 use tokio_postgres::error::{DbError, Severity};
 use tokio_postgres::tls::MakeTlsConnect;
@@ -105,6 +106,19 @@ impl TimedClient {
         }
     }
 
+    /// Reads all that has arrived without a question, and does not wait. Returns true if the connection has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        let Self { runtime, poll_connection, state, .. } = self;
+        runtime.block_on(async {
+            // The runtime looks at the network when nothing else can be done, so the second look sees what is there.
+            for _ in 0..2 {
+                poll_fn(|context| Poll::Ready(state.read_messages(poll_connection, context))).await;
+                yield_now().await;
+            }
+        });
+        self.is_closed()
+    }
+
     /// Asks the server to cancel the statement whose answer was not awaited any longer, so that it does not keep a
     /// connection of the server for ever. Does nothing if there is none.
     pub(super) fn cancel_timed_out(&self) {
@@ -120,7 +134,7 @@ impl TimedClient {
 
     /// Returns true if the connection has ended.
     pub(super) fn is_closed(&self) -> bool {
-        self.state.has_timed_out || self.client.as_ref().is_none_or(Client::is_closed)
+        self.state.has_timed_out || self.state.has_ended || self.client.as_ref().is_none_or(Client::is_closed)
     }
 }
 

@@ -55,7 +55,8 @@ impl SessionPool {
             if let Some((session, since)) = state.idle.pop() {
                 // Asked without the lock, because the answer comes over the network.
                 drop(state);
-                if since.elapsed() < FRESH || session.is_alive() {
+                // A failover ends all connections, and the reads after it should not meet them.
+                if !session.has_ended() && (since.elapsed() < FRESH || session.is_alive()) {
                     return Ok(session);
                 }
                 self.count_lost();

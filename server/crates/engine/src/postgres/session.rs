@@ -99,6 +99,11 @@ impl PostgresSession {
         !self.is_lost() && self.ask_within(Some(SIGN_OF_LIFE), async |client| client.check_connection().await).is_ok()
     }
 
+    /// Returns true if the server has ended the connection, as far as that has arrived here. Asks nothing.
+    pub(super) fn has_ended(&self) -> bool {
+        self.client.as_ref().is_none_or(|client| leave_runtime(|| client.borrow_mut().has_ended()))
+    }
+
     /// Asks for one value without a compiled statement, which a pooler may not know. Returns an empty text if there is
     /// none.
     pub(super) fn ask_plainly(&self, query: &str) -> Result<String> {
