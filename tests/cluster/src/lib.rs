@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use tempfile::TempDir;
 
-pub use self::patroni::{MACHINES, PatroniCluster};
+pub use self::patroni::PatroniCluster;
 pub use self::pooler::Pooler;
 
 /// Maximum time until a cluster answers.

@@ -30,7 +30,7 @@ const TIMES: [(&str, &str); 3] =
     [("ttl: 20", "ttl: 6"), ("loop_wait: 5", "loop_wait: 1"), ("retry_timeout: 5", "retry_timeout: 2")];
 
 /// The machines of a cluster, by their numbers on the page.
-pub const MACHINES: [u8; 3] = [1, 2, 3];
+const MACHINES: [u8; 3] = [1, 2, 3];
 
 /// A cluster of three machines. All its processes end with the test's process, however that ends.
 pub struct PatroniCluster {
@@ -150,15 +150,6 @@ impl PatroniCluster {
         let processes = find_processes(&self.data_folder(machine))?;
         ensure!(!processes.is_empty(), "PostgreSQL does not run on {}", machine_name(machine));
         signal("KILL", &processes)
-    }
-
-    /// Stops or continues all processes of PostgreSQL on a machine (`STOP`, `CONT`), without a change of their
-    /// connections.
-    ///
-    /// # Errors
-    /// If the processes cannot be reached.
-    pub fn signal_postgres(&self, machine: u8, name: &str) -> Result<()> {
-        signal(name, &find_processes(&self.data_folder(machine))?)
     }
 
     /// Starts Patroni of a machine that was killed, and so its PostgreSQL.

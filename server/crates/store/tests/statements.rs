@@ -145,7 +145,7 @@ fn list_sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            if !["conformance", "tests"].iter().any(|folder| path.ends_with(folder)) {
+            if !["conformance", "tests"].iter().any(|tests| path.ends_with(tests)) {
                 list_sources(&path, files);
             }
         } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {

@@ -236,8 +236,8 @@ impl PostgresSession {
     }
 
     /// Begins a transaction beside which nobody writes. All other writers wait behind one that waits, and so would wait
-    /// for the one that it waits for, such as a process that was stopped. So it waits for short times, which get longer,
-    /// and lets the others by in between.
+    /// for the one that it waits for, such as a process that was stopped. So it waits for short times, which get
+    /// longer, and lets the others by in between.
     fn begin_alone(&self) -> Result<()> {
         let (began, limit) = (Instant::now(), self.lock_timeout.get());
         let mut wait = FIRST_WAIT;

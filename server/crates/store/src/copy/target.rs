@@ -133,8 +133,8 @@ impl CopyTarget {
         if self.is_database { Ok(self.session.run_script("ANALYZE")?) } else { Ok(()) }
     }
 
-    /// Makes the last commit durable before its answer, and with it the file's place in its folder: the source is closed
-    /// before, and must not be the only store that outlives a power failure.
+    /// Makes the last commit durable before its answer, and with it the file's place in its folder: the source is
+    /// closed before, and must not be the only store that outlives a power failure.
     pub(super) fn prepare_completion(&self) -> Result<(), StoreError> {
         if self.is_database {
             return Ok(());
