@@ -128,6 +128,11 @@ impl CommitQueue {
         Ok(queue)
     }
 
+    /// Returns true if requests wait in several lanes.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.jobs.has_lanes()
+    }
+
     /// Queues a write at once, so that the returned future, which waits for its commit, need not hold it. Fails with
     /// `Overloaded` if the queue is full. The write runs even if the future is dropped. `finish` runs on the thread
     /// just before the caller receives the outcome.

@@ -67,7 +67,7 @@ pub(super) enum WaitEnd {
 struct LaneJobs {
     /// Oldest first.
     jobs: VecDeque<WriteJob>,
-    /// Those of threads of low priority, oldest first.
+    /// Those of threads of low priority that a group has passed over, oldest first.
     later: VecDeque<WriteJob>,
     /// True while a thread has the lane.
     is_taken: bool,
@@ -76,6 +76,18 @@ struct LaneJobs {
 impl LaneJobs {
     fn len(&self) -> usize {
         self.jobs.len() + self.later.len()
+    }
+
+    /// Takes the oldest request that is no later one, and passes over those before it. Takes a later one if no other
+    /// waits and the group accepts that.
+    fn take_next(&mut self, accepts_later: bool) -> Option<WriteJob> {
+        while let Some(job) = self.jobs.pop_front() {
+            if !job.is_later {
+                return Some(job);
+            }
+            self.later.push_back(job);
+        }
+        if accepts_later { self.later.pop_front() } else { None }
     }
 }
 
@@ -107,6 +119,11 @@ impl JobQueue {
         Self { waiting: Mutex::default(), changed: Condvar::new(), capacity, has_lanes }
     }
 
+    /// Returns false if all requests are in one lane.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.has_lanes
+    }
+
     /// Adds a request. Never blocks its caller, whose thread serves other requests as well.
     ///
     /// # Errors
@@ -123,11 +140,7 @@ impl JobQueue {
         }
         waiting.count += 1;
         let jobs = waiting.lanes.entry(lane.clone()).or_default();
-        if job.is_later {
-            jobs.later.push_back(job)
-        } else {
-            jobs.jobs.push_back(job)
-        }
+        jobs.jobs.push_back(job);
         if !jobs.is_taken && in_lane == 0 {
             waiting.ready.push_back(lane);
             self.changed.notify_one();
@@ -165,16 +178,15 @@ impl JobQueue {
         }
     }
 
-    /// Takes the first request of a group from a lane that this thread has: a later one if one waits, so that each
-    /// group has one.
+    /// Takes the first request of a group from a lane that this thread has: a later one if one was passed over, so that
+    /// each group has one.
     pub(super) fn take_first(&self, lane: &Lane) -> Option<WriteJob> {
         self.take_job(lane, |jobs| jobs.later.pop_front().or_else(|| jobs.jobs.pop_front()))
     }
 
     /// Takes the next request of a group, which may still get later ones or not.
     pub(super) fn take_next(&self, lane: &Lane, accepts_later: bool) -> Option<WriteJob> {
-        let take_later = |jobs: &mut LaneJobs| if accepts_later { jobs.later.pop_front() } else { None };
-        self.take_job(lane, |jobs| jobs.jobs.pop_front().or_else(|| take_later(jobs)))
+        self.take_job(lane, |jobs| jobs.take_next(accepts_later))
     }
 
     fn take_job(&self, lane: &Lane, take: impl FnOnce(&mut LaneJobs) -> Option<WriteJob>) -> Option<WriteJob> {

@@ -107,4 +107,4 @@ pub use risk::counters::{RiskRowKeys, RiskRowKind};
 pub use sources::Sources;
 pub use store::Store;
 pub use update::UpdateResult;
-pub use writer::{WRITERS, WriteLimits};
+pub use writer::{DEFAULT_WRITERS, WriteLimits};

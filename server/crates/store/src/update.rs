@@ -49,11 +49,12 @@ impl Store {
             }))
         }
     }
-}
 
-impl Store {
     /// Returns the lane of a decision: that of its merchant, of whom all channels have one.
     fn find_lane(&self, keys: &RecordKeys) -> Lane {
+        if !self.writer.has_lanes() {
+            return Lane::Everything;
+        }
         let found = keys.owner.as_ref().and_then(|owner| self.directory.find_merchant(owner));
         found.map_or(Lane::Everything, |(merchant, revision)| Lane::Owner(merchant.as_str().into(), revision))
     }

@@ -26,11 +26,11 @@ pub struct WriteLimits {
 }
 
 /// Default of [`WriteLimits::writers`]. Four commits at once share the flushes of the database's log.
-pub const WRITERS: usize = 4;
+pub const DEFAULT_WRITERS: usize = 4;
 
 impl Default for WriteLimits {
     fn default() -> Self {
-        Self { queue: 1024, lock_timeout: BUSY_TIMEOUT, writers: WRITERS }
+        Self { queue: 1024, lock_timeout: BUSY_TIMEOUT, writers: DEFAULT_WRITERS }
     }
 }
 
@@ -48,6 +48,11 @@ impl Writer {
     /// Makes the writer of a queue whose threads have started.
     pub(super) fn new(queue: CommitQueue, change_log: Arc<ChangeLog>, damage: Arc<Damage>) -> Self {
         Self { queue, change_log, damage }
+    }
+
+    /// Returns true if requests of different owners are committed side by side.
+    pub(super) fn has_lanes(&self) -> bool {
+        self.queue.has_lanes()
     }
 
     /// Runs a write that changes no payment, so that all cached responses stay valid.

@@ -25,7 +25,7 @@ use tillgate_os::id_clock::IdClock;
 use tillgate_os::warning_log::WarningLog;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::settlement::booking_correction::CorrectedBookings;
-use tillgate_store::{DiskFault, Store, StoreError, WRITERS, WriteLimits};
+use tillgate_store::{DEFAULT_WRITERS, DiskFault, Store, StoreError, WriteLimits};
 use tillgate_vault::{Keyring, Vault};
 
 use super::log::{LogFormat, start_log};
@@ -201,7 +201,8 @@ impl GatewaySettings {
 
     fn write_limits(&self) -> WriteLimits {
         let queue = usize::try_from(self.write_queue).unwrap_or(usize::MAX);
-        let writers = self.writers.map_or(WRITERS, |writers| usize::try_from(writers).unwrap_or(WRITERS));
+        let writers =
+            self.writers.map_or(DEFAULT_WRITERS, |writers| usize::try_from(writers).unwrap_or(DEFAULT_WRITERS));
         WriteLimits { queue, lock_timeout: self.lock_timeout, writers }
     }
 
