@@ -239,6 +239,36 @@ fn of_several_nodes_that_start_at_once_one_migrates() {
 }
 
 #[test]
+fn a_node_waits_for_the_migration_of_another_one_however_long_that_takes() {
+    let limits = SessionLimits { lock: Duration::from_millis(50), ..SessionLimits::default() };
+    let address = CLUSTER.create_database().unwrap();
+    let (first, second) = (connect(&address, limits), connect(&address, limits));
+    first.begin_write().unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(move || migrate(&second, &[FIRST]));
+        first.run_script("SELECT pg_sleep(1)").unwrap();
+        assert!(!waiting.is_finished());
+        first.roll_back().unwrap();
+        assert_eq!(waiting.join().unwrap().unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_statement_that_may_take_long_is_awaited_longer_than_others() {
+    let limits = SessionLimits {
+        statement: Duration::from_millis(50),
+        answer: Duration::from_millis(100),
+        ..SessionLimits::default()
+    };
+    let session = connect(&CLUSTER.create_database().unwrap(), limits);
+    session.lift_statement_limit().unwrap();
+    session.run_script("SELECT pg_sleep(0.5)").unwrap();
+    assert_eq!(migrate(&session, &[FIRST]).unwrap(), 0);
+    // A migration brings the limits of the address back.
+    assert_eq!(session.run_script("SELECT pg_sleep(0.5)").unwrap_err().kind(), ErrorKind::Busy);
+}
+
+#[test]
 fn a_step_that_fails_leaves_the_earlier_schema_and_a_later_schema_is_refused() {
     let session = connect(&CLUSTER.create_database().unwrap(), SessionLimits::default());
     assert_eq!(migrate(&session, &[FIRST]).unwrap(), 0);

@@ -1,10 +1,11 @@
-//! PostgreSQL: a cluster on the network, whose nodes write one after the other.
+//! PostgreSQL: a cluster on the network, whose nodes write side by side for different owners of rows.
 
 mod address;
 mod client;
 mod cursor;
 mod dialect;
 mod error;
+mod locks;
 mod pool;
 mod pooler;
 mod schema;

@@ -41,8 +41,8 @@ pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Re
         return Ok(newest);
     }
     // A step may take as long as it needs, and so may the wait for the node that takes it.
-    session.run_script("SET statement_timeout = 0; SET lock_timeout = 0")?;
-    session.set_patience(None);
+    session.lift_statement_limit()?;
+    session.set_lock_timeout(None)?;
     let transaction = (session as &dyn Session).begin()?;
     // Another node may have migrated the database before this one got the lock.
     let before = find_version(&*transaction, migrations)?;
@@ -52,9 +52,7 @@ pub fn migrate(session: &PostgresSession, migrations: &[ClusterMigration]) -> Re
         transaction.execute("INSERT INTO schema_version (version) VALUES (?1)", [migration.version])?;
     }
     transaction.commit()?;
-    // The limits of the session's address again.
-    session.set_patience(Some(session.limits().answer));
-    session.run_script("RESET statement_timeout; RESET lock_timeout")?;
+    session.restore_limits()?;
     Ok(before)
 }
 

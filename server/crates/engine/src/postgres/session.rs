@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -13,6 +13,7 @@ use super::address::{PostgresAddress, SessionLimits};
 use super::client::TimedClient;
 use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
+use super::locks;
 use super::pooler::explain_refusal;
 use super::values::{Sent, is_readable, is_sendable};
 use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef, WriteScope};
@@ -22,13 +23,6 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
 const KEPT_STATEMENTS: usize = 1024;
-
-/// Key of the lock that writers of a database have: a writer of everything alone, all others together. Any number that
-/// nobody else uses.
-const WRITERS: i64 = 0x7469_6c6c_7772_6974;
-
-/// First wait of a writer of everything for the others.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
 
 /// A function of a session: of its arguments to its value.
 type SessionFunction = Box<dyn Fn(&[ValueRef<'_>]) -> Result<OwnedValue> + Send>;
@@ -48,8 +42,8 @@ pub struct PostgresSession {
     is_lost: Cell<bool>,
     cursors: RefCell<CursorNames>,
     functions: HashMap<&'static str, SessionFunction>,
-    /// Maximum wait for a lock.
-    lock_timeout: Cell<Duration>,
+    /// Maximum wait for a lock. `None` for a session that waits as long as it has to.
+    lock_timeout: Cell<Option<Duration>>,
 }
 
 /// A session's own view of its transaction, which the database does not tell with each answer.
@@ -80,7 +74,7 @@ impl PostgresSession {
             is_lost: Cell::new(false),
             cursors: RefCell::default(),
             functions: HashMap::new(),
-            lock_timeout: Cell::new(address.limits().lock),
+            lock_timeout: Cell::new(Some(limits.lock)),
         })
     }
 
@@ -115,14 +109,40 @@ impl PostgresSession {
         Ok(value.unwrap_or_default().to_owned())
     }
 
-    /// Sets the maximum wait for the answer to a statement. `None` for statements that may take as long as they need.
-    pub(super) fn set_patience(&self, patience: Option<Duration>) {
-        self.patience.set(patience);
+    /// Lets statements take as long as they need.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub fn lift_statement_limit(&self) -> Result<()> {
+        self.run_script("SET statement_timeout = 0")?;
+        self.patience.set(None);
+        Ok(())
     }
 
-    /// Returns the limits of the session's address.
-    pub(super) fn limits(&self) -> SessionLimits {
-        self.limits
+    /// Sets the maximum wait for a lock. `None` to wait as long as the session has to.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub fn set_lock_timeout(&self, timeout: Option<Duration>) -> Result<()> {
+        self.run_script(&format!("SET lock_timeout = {}", to_setting(timeout)))?;
+        self.lock_timeout.set(timeout);
+        Ok(())
+    }
+
+    /// Brings the limits of the address back for statements and locks.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub(super) fn restore_limits(&self) -> Result<()> {
+        self.run_script("RESET statement_timeout; RESET lock_timeout")?;
+        self.patience.set(Some(self.limits.answer));
+        self.lock_timeout.set(Some(self.limits.lock));
+        Ok(())
+    }
+
+    /// Returns the maximum wait for a lock.
+    pub(super) fn lock_timeout(&self) -> Option<Duration> {
+        self.lock_timeout.get()
     }
 
     /// Compiles a statement without running it, and checks the types of its parameters and columns.
@@ -216,45 +236,13 @@ impl PostgresSession {
         error
     }
 
-    /// Sets the maximum wait for a lock from now on.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub fn set_lock_timeout(&self, timeout: Duration) -> Result<()> {
-        self.run_script(&format!("SET lock_timeout = {}", timeout.as_millis()))?;
-        self.lock_timeout.set(timeout);
-        Ok(())
-    }
-
     /// Begins a transaction with the locks that a script takes.
-    fn begin_locked(&self, locks: &str) -> Result<()> {
+    pub(super) fn begin_locked(&self, locks: &str) -> Result<()> {
         // Set before, so that a lock that comes too late leaves no transaction behind.
         self.state.set(State::Open);
         self.run_script(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {locks}")).inspect_err(|_| {
             let _ = self.roll_back();
         })
-    }
-
-    /// Begins a transaction beside which nobody writes. All other writers wait behind one that waits, and so would wait
-    /// for the one that it waits for, such as a process that was stopped. So it waits for short times, which get
-    /// longer, and lets the others by in between.
-    fn begin_alone(&self) -> Result<()> {
-        let (began, limit) = (Instant::now(), self.lock_timeout.get());
-        let mut wait = FIRST_WAIT;
-        loop {
-            let left = limit.saturating_sub(began.elapsed()).max(Duration::from_millis(1));
-            let locks = format!(
-                "SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock({WRITERS}); SET LOCAL lock_timeout = {}",
-                wait.min(left).as_millis(),
-                limit.as_millis()
-            );
-            match self.begin_locked(&locks) {
-                Err(error) if error.kind() == ErrorKind::Busy && began.elapsed() + wait < limit => {}
-                begun => return begun,
-            }
-            leave_runtime(|| std::thread::sleep(wait));
-            wait *= 2;
-        }
     }
 
     /// Refuses to begin a transaction inside of another one, which the database would join silently.
@@ -306,31 +294,19 @@ impl Session for PostgresSession {
 
     fn begin_write_within(&self, scope: WriteScope<'_>) -> Result<()> {
         self.check_idle()?;
-        let locks = match scope {
-            WriteScope::Everything => return self.begin_alone(),
-            WriteScope::Nothing => format!("SELECT pg_advisory_xact_lock_shared({WRITERS})"),
-            WriteScope::Owner(owner) => {
-                // Two owners with one hash wait for each other, and nothing worse.
-                let owner = owner.replace('\'', "''");
-                format!(
-                    "SELECT pg_advisory_xact_lock_shared({WRITERS});
-                     SELECT pg_advisory_xact_lock(hashtextextended('{owner}', {WRITERS}))"
-                )
-            }
-        };
-        self.begin_locked(&locks)
+        locks::begin_within(self, scope)
     }
 
     fn begin_quiet_read(&self) -> Result<()> {
         self.check_idle()?;
         // A lock of the session, because a transaction would read as of the time before it has waited.
-        self.run_script(&format!("SELECT pg_advisory_lock({WRITERS})"))?;
+        locks::lock_session(self)?;
         // The first statement fixes what the transaction reads.
         let begun = self.begin_read().and_then(|()| self.run_script("SELECT 1"));
         if begun.is_err() {
             self.roll_back()?;
         }
-        self.run_script(&format!("SELECT pg_advisory_unlock({WRITERS})"))?;
+        locks::unlock_session(self)?;
         begun
     }
 
@@ -394,6 +370,11 @@ impl Session for PostgresSession {
     fn is_in_transaction(&self) -> bool {
         self.state.get() != State::Idle
     }
+}
+
+/// Returns a limit as a setting in milliseconds. 0 is none.
+pub(super) fn to_setting(limit: Option<Duration>) -> u128 {
+    limit.unwrap_or_default().as_millis()
 }
 
 /// Runs work that waits for the network. On a thread of an asynchronous runtime, another one takes over its tasks

@@ -28,11 +28,10 @@ impl CommitMark {
     /// Writes the row before the first commit, so that nobody has to tell a row that is not there yet from one that was
     /// undone. Removes the rows of writers that ended long ago.
     fn insert(&self, session: &dyn Session, now: Timestamp) -> Result<(), StoreError> {
-        let transaction = session.begin()?;
-        transaction.execute("DELETE FROM commit_mark WHERE began < ?1", [(now - KEPT).as_millisecond()])?;
+        session.execute("DELETE FROM commit_mark WHERE began < ?1", [(now - KEPT).as_millisecond()])?;
         let query = "INSERT INTO commit_mark (writer, number, began) VALUES (?1, ?2, ?3)";
-        transaction.execute(query, params![self.writer, self.number, now.as_millisecond()])?;
-        Ok(transaction.commit()?)
+        session.execute(query, params![self.writer, self.number, now.as_millisecond()])?;
+        Ok(())
     }
 
     /// Marks the transaction that is about to be committed.

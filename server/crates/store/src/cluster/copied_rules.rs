@@ -49,7 +49,8 @@ DROP TABLE store_move_rule";
 /// transaction in the other one.
 pub(crate) fn open_for_copy(address: &PostgresAddress) -> Result<PostgresSession, StoreError> {
     let session = PostgresSession::connect(address)?;
-    session.run_script("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")?;
+    session.lift_statement_limit()?;
+    session.run_script("SET idle_in_transaction_session_timeout = 0")?;
     Ok(session)
 }
 
@@ -64,7 +65,7 @@ pub(crate) fn has_current_schema(session: &PostgresSession) -> Result<Option<boo
 pub(crate) fn make_schema(session: &PostgresSession) -> Result<(), StoreError> {
     migrate(session, MIGRATIONS)?;
     // A migration sets the limits of the address again.
-    Ok(session.run_script("SET statement_timeout = 0; SET lock_timeout = '10s'")?)
+    Ok(session.lift_statement_limit()?)
 }
 
 /// Takes the lock of the one copy into a database, until the session ends. Returns false if another copy has it.

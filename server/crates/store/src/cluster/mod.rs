@@ -55,7 +55,7 @@ pub(super) fn open_writer(
     let mut session = PostgresSession::connect(address)?;
     migrate(&session, MIGRATIONS)?;
     MoveMark::refuse(&session)?;
-    session.set_lock_timeout(lock_timeout)?;
+    session.set_lock_timeout(Some(lock_timeout))?;
     if let Some(key) = access.open_audit_key(&session)? {
         add_audit_functions(&mut session, &key);
     }

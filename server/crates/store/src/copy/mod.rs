@@ -20,6 +20,7 @@ mod target;
 mod tests;
 
 use std::time::{Duration, Instant};
+
 use tillgate_engine::Session;
 use tillgate_shared::format::mask::mask_card_numbers;
 use tillgate_vault::Vault;
