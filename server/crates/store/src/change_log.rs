@@ -73,9 +73,13 @@ impl ChangeLog {
         self.commits.load(Ordering::Acquire)
     }
 
-    /// Records the changed slots of a commit, after the commit and before its callers are answered. Only the store's
-    /// one writer calls it, also for commits that change no slot.
+    /// Records the changed slots of a commit, after the commit and before its callers are answered. Only the one writer
+    /// of a file calls it, also for commits that change no slot. Does nothing in a cluster, where several threads write
+    /// and only final data is kept.
     pub(super) fn record_commit(&self, slots: &[Slot]) {
+        if self.is_shared.load(Ordering::Acquire) {
+            return;
+        }
         // Only the writer changes the number, so it reads its own value without ordering.
         let commit = self.commits.load(Ordering::Relaxed) + 1;
         // The slots come before the number. A reader in between gets the earlier number, so it only reads once too
@@ -86,7 +90,7 @@ impl ChangeLog {
         self.commits.store(commit, Ordering::Release);
     }
 
-    /// Records that another process may have changed any payment. Only the store's one writer calls it.
+    /// Records that another process may have changed any payment. Only the one writer of a file calls it.
     pub(super) fn record_foreign_commit(&self) {
         let commit = self.commits.load(Ordering::Relaxed) + 1;
         for slot in &self.slots {

@@ -101,7 +101,7 @@ impl Store {
     /// Refills the directory with the stored entities, tokens and risk rules. Call it after a write of this process
     /// that changed them; writes of other processes are noticed by the writer.
     pub async fn fill_directory(&self) -> Result<(), StoreError> {
-        // Runs on the writer's thread, which also refills it after writes of other processes. So the newest data wins.
+        // Runs while nobody writes.
         let directory = Arc::clone(&self.directory);
         self.run_write(move |session| access::entity::refill_directory(session, &directory)).await
     }

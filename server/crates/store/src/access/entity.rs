@@ -18,6 +18,8 @@ use crate::{AdminStore, StoreError};
 
 /// Fills the directory with the stored entities, tokens and risk rules.
 pub(crate) fn refill_directory(session: &dyn Session, directory: &Directory) -> Result<(), StoreError> {
+    // Several threads may refill it. Who loads later has newer data, and puts it in later.
+    let _turn = directory.take_reload_turn();
     directory.replace_credentials(load_credentials(session)?);
     // The rules come after the entities, because entities inherit the rules of those above them.
     rules::refill_rules(session, directory)

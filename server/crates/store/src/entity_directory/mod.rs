@@ -9,7 +9,7 @@ mod tree;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -78,6 +78,8 @@ pub struct Directory {
     pub risk: RiskDirectory,
     /// Called at each reload, if given.
     examine_entities: Option<ExamineEntities>,
+    /// Held by the thread that loads the stored entities and rules and puts them in.
+    reload: Mutex<()>,
     /// The version of the stored entities that it has at least. -1 before the first reload.
     revision: AtomicI64,
 }
@@ -90,6 +92,7 @@ impl Directory {
             hash_key: OnceLock::new(),
             risk: RiskDirectory::new(compile_rules),
             examine_entities: None,
+            reload: Mutex::default(),
             revision: AtomicI64::new(-1),
         }
     }
@@ -98,6 +101,11 @@ impl Directory {
     #[must_use]
     pub fn with_examination(self, examine: ExamineEntities) -> Self {
         Self { examine_entities: Some(examine), ..self }
+    }
+
+    /// Waits until no other thread is loading stored entities and rules for the directory.
+    pub(crate) fn take_reload_turn(&self) -> MutexGuard<'_, ()> {
+        self.reload.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes the version of the stored entities that are here now, as it was read before they were loaded.
