@@ -67,7 +67,7 @@ impl StoreLocation {
     /// If the file or the database cannot be opened, or the store moves to another place.
     pub(crate) fn open_reader(&self) -> Result<Box<dyn Session>, StoreError> {
         let session = self.open_marked_reader()?;
-        MoveMark::refuse(&*session)?;
+        MoveMark::refuse_marked(&*session)?;
         Ok(session)
     }
 

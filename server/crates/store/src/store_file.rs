@@ -49,7 +49,7 @@ pub(super) fn is_restore_interrupted(folder: &Path) -> bool {
 /// Opens the store's file for writing, at the version that it has. Fails if the store moves to another place.
 pub(super) fn open_unmigrated(folder: &Path) -> Result<SqliteSession, StoreError> {
     let session = open_marked(folder)?;
-    MoveMark::refuse(&session)?;
+    MoveMark::refuse_marked(&session)?;
     Ok(session)
 }
 

@@ -99,7 +99,7 @@ impl AuditEntry {
 
     /// Creates the entry that binds the ends of all chains.
     pub fn binding(time: Timestamp, ends: &ChainEnds) -> Self {
-        Self::new(time, BINDING, ends.newest.to_string()).with_detail(ENDS, to_hex(&ends.digest()))
+        Self::new(time, BINDING, ends.newest.to_string()).with_detail(ENDS, to_hex(&ends.compute_digest()))
     }
 
     /// Returns the head of the log that a binding names. `None` for another entry.
@@ -159,7 +159,7 @@ impl ChainEnds {
 
     /// Computes the digest of all ends: SHA-256 of the length of the chain's id (1 byte), the id, the number (8 bytes,
     /// big endian) and the hash of each end, in the order of the ids.
-    pub fn digest(&self) -> ChainHash {
+    pub fn compute_digest(&self) -> ChainHash {
         let mut digest = Sha256::new();
         for (chain, (number, hash)) in &self.ends {
             digest.update([u8::try_from(chain.len()).unwrap_or(u8::MAX)]);
@@ -173,7 +173,7 @@ impl ChainEnds {
     /// Returns the number of the newest entry of all chains, and the digest: the head of the log. A log with the same
     /// head has the same entries.
     pub fn head(&self) -> LogHead {
-        LogHead { number: self.newest, hash: self.digest() }
+        LogHead { number: self.newest, hash: self.compute_digest() }
     }
 }
 

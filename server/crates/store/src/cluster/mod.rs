@@ -54,7 +54,7 @@ pub(super) fn open_writer(
 ) -> Result<PostgresSession, StoreError> {
     let mut session = PostgresSession::connect(address)?;
     migrate(&session, MIGRATIONS)?;
-    MoveMark::refuse(&session)?;
+    MoveMark::refuse_marked(&session)?;
     session.set_lock_timeout(Some(lock_timeout))?;
     if let Some(key) = access.open_audit_key(&session)? {
         add_audit_functions(&mut session, &key);
@@ -164,7 +164,7 @@ impl Store {
         if let Some(keys) = &keys {
             servers::add_server(&session)?;
             // A copy marks the database before it counts the servers, so one of both sees the other.
-            MoveMark::refuse(&session)?;
+            MoveMark::refuse_marked(&session)?;
             keys.vault.refuse_first_format();
             keys::vault_keys::record_loaded_keys(&session, &keys.vault)?;
         }

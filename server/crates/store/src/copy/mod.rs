@@ -146,7 +146,7 @@ impl StoreCopy {
         self.source.mark_moved(&*transaction, &shapes, &self.target.name)?;
         transaction.commit()?;
         completion.commit()?;
-        let rows = self.digest().rows;
+        let rows = self.compute_digest().rows;
         Ok(Some(MovedStore { tables: shapes.len(), rows, head, pause: began.elapsed() }))
     }
 
@@ -183,12 +183,12 @@ impl StoreCopy {
     fn list_sealed_sums(&self) -> Vec<RowSum> {
         let find = |slot| self.tables.iter().find(|table| table.shape.slot == Some(slot));
         (0..count_sealed_tables())
-            .map(|slot| find(slot).map_or_else(RowSum::default, |table| table.digest().sum))
+            .map(|slot| find(slot).map_or_else(RowSum::default, |table| table.compute_digest().sum))
             .collect()
     }
 
-    fn digest(&self) -> RowsDigest {
-        self.tables.iter().map(TableCopy::digest).fold(RowsDigest::default(), RowsDigest::add)
+    fn compute_digest(&self) -> RowsDigest {
+        self.tables.iter().map(TableCopy::compute_digest).fold(RowsDigest::default(), RowsDigest::add)
     }
 }
 

@@ -50,7 +50,7 @@ impl MoveMark {
     ///
     /// # Errors
     /// [`InUse`](crate::StoreErrorKind::InUse), with a text that names the other place.
-    pub(crate) fn refuse(session: &dyn Session) -> Result<(), StoreError> {
+    pub(crate) fn refuse_marked(session: &dyn Session) -> Result<(), StoreError> {
         match Self::load(session)? {
             None => Ok(()),
             Some(Self::IncompleteCopy { from }) => Err(Cause::IncompleteCopy(from).into()),

@@ -75,7 +75,7 @@ impl TableCopy {
     }
 
     /// Returns the digest of the rows that are known to be equal in both places.
-    pub(super) fn digest(&self) -> RowsDigest {
+    pub(super) fn compute_digest(&self) -> RowsDigest {
         self.ranges.iter().filter_map(|range| range.known).fold(RowsDigest::default(), RowsDigest::add)
     }
 

@@ -39,7 +39,8 @@ impl Verification {
             }
             log.add_entry(&entry, follows.is_some());
             if let Some(expected) = expected.filter(|expected| expected.number == entry.number) {
-                is_expected_found = expected.hash == if log.has_chains { log.ends.digest() } else { entry.hash };
+                is_expected_found =
+                    expected.hash == if log.has_chains { log.ends.compute_digest() } else { entry.hash };
             }
             match content {
                 Ok(content) => visit(entry.number, entry.entity.as_ref(), content),
