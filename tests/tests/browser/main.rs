@@ -21,6 +21,7 @@ mod contract;
 mod direct_debit;
 mod dom_clobbering;
 mod every_property;
+mod expired_accounts;
 mod faults;
 mod fields;
 mod firefox;

@@ -16,7 +16,7 @@ use tillgate_shared::frame_messages;
 
 use super::bindings::CompiledModule;
 use super::marks::BrandMarks;
-use super::{es5, fields, glue, lazy_scripts, locale, modules, packed, script};
+use super::{es5, frame_document, glue, lazy_scripts, locale, modules, packed, script};
 
 /// Media type of a script.
 pub const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -24,8 +24,6 @@ pub const SCRIPT: &str = "text/javascript; charset=utf-8";
 const SCRIPT_WITH_BYTES: &str = "text/javascript; charset=x-user-defined";
 const STYLE: &str = "text/css; charset=utf-8";
 const WASM: &str = "application/wasm";
-/// Placeholder in the frame document that the server replaces.
-const CONFIG: &str = "{{config}}";
 
 /// Placeholder for the module's bytes.
 const MODULE: &str = "__module__";
@@ -105,7 +103,7 @@ pub fn write_bundle(
     add(PAGE_SCRIPT, SCRIPT_WITH_BYTES, page.wasm);
     add(PAGE_PLAIN_JS, SCRIPT_WITH_BYTES, page.plain_js);
     let folder = widget.join("frame").canonicalize()?;
-    let checks = frame_source(&folder, "checks.js")?;
+    let checks = frame_document::join_source(&folder, "checks.js")?;
     add("frame/frame.js", SCRIPT, frame_script(frame, &checks)?);
     add("frame/plain.js", SCRIPT_WITH_BYTES, frame_plain_js(frame, &checks)?);
     add("frame/frame.wasm", WASM, frame.wasm.clone());
@@ -122,11 +120,16 @@ pub fn write_bundle(
     add(ENGLISH_LATER, SCRIPT, later.into_bytes());
     let pins = [("%GLUE%", "frame/frame.js"), ("%PLAIN%", "frame/plain.js")];
     let field_document = |entry| {
-        let code = insert_hashes(frame_source(&folder, entry)?, &pins, &files)?;
-        frame_document(&folder, "pciIframe.html", Some("frame.css"), &code)
+        let code = insert_hashes(frame_document::join_source(&folder, entry)?, &pins, &files)?;
+        frame_document::make_document(&folder, "pciIframe.html", Some("frame.css"), &code)
     };
     let (document, text) = (field_document("digits.js")?, field_document("text.js")?);
-    let relay = frame_document(&folder, "internalRequestIframe.html", None, &frame_source(&folder, "relay.js")?)?;
+    let relay = frame_document::make_document(
+        &folder,
+        "internalRequestIframe.html",
+        None,
+        &frame_document::join_source(&folder, "relay.js")?,
+    )?;
     let loader = loader_template(&widget, &locales, &english, &marks, &files)?;
 
     let build = build_id(&files, &[&document.text, &text.text, &relay.text, &loader]);
@@ -267,44 +270,6 @@ fn sign_manifest(key: &Path, manifest: &str) -> Result<String> {
     Ok(STANDARD.encode(pair.sign(manifest.as_bytes())))
 }
 
-/// A document with its script and style inside.
-struct FrameDocument {
-    text: String,
-    /// Sources for the content security policy: hashes of the scripts, and of the styles.
-    scripts: Vec<String>,
-    styles: Vec<String>,
-}
-
-impl FrameDocument {
-    /// Returns the sources for its policy, for the manifest.
-    fn policy(&self) -> Value {
-        json!({"csp_script": self.scripts, "csp_style": self.styles, "scripts_with_hash": true})
-    }
-}
-
-/// Inserts style and script into a document, and computes their hashes for the policy. Fails unless the document
-/// contains [`CONFIG`] once.
-fn frame_document(folder: &Path, template: &str, style: Option<&str>, code: &str) -> Result<FrameDocument> {
-    let style = match style {
-        Some(name) => script::strip_css(&read_text(&folder.join(name))?),
-        None => String::new(),
-    };
-    let code = script::minify_js(code)?;
-    let text: String = read_text(&folder.join(template))?.lines().map(str::trim).collect();
-    let text = text.replace("%STYLE%", &style).replace("%SCRIPT%", &code);
-    if text.matches(CONFIG).count() != 1 {
-        bail!("{template} must hold {CONFIG} exactly once");
-    }
-    Ok(FrameDocument { scripts: vec![script::policy_source(&code)], styles: vec![script::policy_source(&style)], text })
-}
-
-/// Joins a script of the frames from its entry module. Inserts the version of the messages, and the names of the fields
-/// that a frame passes on.
-fn frame_source(folder: &Path, entry: &str) -> Result<String> {
-    let source = modules::join_modules(&folder.join(entry))?;
-    Ok(source.replace("\"%WIRE%\"", &frame_messages::VERSION.to_string()).replace("%FIELDS%", &fields::allowed_names()))
-}
-
 /// Joins the loader and inserts everything except the build's id. Browsers of any age must be able to parse it: its
 /// first file handles those that are too old for the rest.
 fn loader_template(
@@ -378,7 +343,7 @@ fn text_between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
 }
 
 /// Reads a file, or fails with its path.
-fn read_text(path: &Path) -> Result<String> {
+pub fn read_text(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
 }
 

@@ -9,6 +9,7 @@ mod bundle;
 mod debit_tests;
 mod es5;
 mod fields;
+mod frame_document;
 mod glue;
 mod lazy_scripts;
 mod locale;

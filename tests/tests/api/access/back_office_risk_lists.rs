@@ -3,8 +3,8 @@
 use serde_json::Value;
 use tillgate_tests::poll_until;
 
-use crate::access::back_office_rules::Shop;
 use crate::access::office_browser::{Answer, Person};
+use crate::access::rules_shop::Shop;
 use crate::risk::card_testing::start_with_limit;
 use crate::risk::store::LISTED_CARD;
 

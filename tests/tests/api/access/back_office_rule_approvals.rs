@@ -4,8 +4,8 @@ use futures_util::future::try_join;
 use tillgate_tests::TestGateway;
 
 use crate::access::back_office_approvals::read_request;
-use crate::access::back_office_rules::{DENY, Shop};
 use crate::access::office_browser::{Answer, Person};
+use crate::access::rules_shop::{DENY, Shop};
 
 /// A rules file that denies every payment above a smaller amount.
 const STRICT: &str = "[[rule]]\nname = \"any\"\nwhen = 'amount > 1'\noutcome = \"deny\"\n";

@@ -48,6 +48,7 @@ pub mod moved_channels;
 pub mod office_browser;
 pub mod passkey_device;
 pub mod routing;
+pub mod rules_shop;
 pub mod scopes;
 pub mod settings;
 pub mod tenants;

@@ -2,124 +2,19 @@
 //! on PostgreSQL whatever the database of the others is.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
-use std::sync::OnceLock;
+use std::process::Stdio;
 
 use anyhow::Context as _;
 use tempfile::TempDir;
 use tillgate_test_cluster::Cluster;
-use tillgate_tests::{MerchantClient, PATIENCE, poll_until};
+use tillgate_tests::{MerchantClient, poll_until};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
 
 use crate::service::command_line::{output_text, read_command_helps, tillgate_command};
+use crate::service::machine::{Machine, cluster, sentence};
 use crate::support::*;
 
 const PASSWORD: &str = "hunter2-pass";
-
-/// Returns the cluster of these tests.
-fn cluster() -> &'static Cluster {
-    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
-    CLUSTER.get_or_init(|| Cluster::start(&[]).unwrap_or_else(|error| panic!("no cluster: {error:#}")))
-}
-
-/// A machine that uses a database: its folder, the address, and the name of its node.
-struct Machine {
-    folder: TempDir,
-    address: String,
-    node: String,
-}
-
-impl Machine {
-    /// A new machine with an empty database.
-    fn new() -> anyhow::Result<Self> {
-        Ok(Self { folder: TempDir::new()?, address: cluster().create_database()?, node: "tx01".to_owned() })
-    }
-
-    /// Another machine that uses the same database.
-    fn another(&self) -> anyhow::Result<Self> {
-        Ok(Self { folder: TempDir::new()?, address: self.address.clone(), node: "tx02".to_owned() })
-    }
-
-    /// Returns the same machine with another address.
-    fn with_address(self, address: &str) -> Self {
-        Self { address: address.to_owned(), ..self }
-    }
-
-    fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
-    }
-
-    fn key_file(&self) -> PathBuf {
-        self.folder.path().join("data.key")
-    }
-
-    fn database(&self) -> &str {
-        self.address.split_once(":///").and_then(|(_, rest)| rest.split('?').next()).unwrap_or_default()
-    }
-
-    /// Returns a command with the address in the variable.
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = tillgate_command(arguments);
-        command.arg("--data").arg(self.data()).env("TILLGATE_DATABASE", &self.address).env("TILLGATE_NODE", &self.node);
-        command
-    }
-
-    async fn run(&self, arguments: &[&str]) -> anyhow::Result<Output> {
-        Ok(tokio::time::timeout(PATIENCE, self.command(arguments).output()).await??)
-    }
-
-    /// Runs a command that has to be refused. Returns what it prints.
-    async fn refuse(&self, arguments: &[&str]) -> anyhow::Result<String> {
-        let output = self.run(arguments).await?;
-        let text = output_text(&output);
-        anyhow::ensure!(!output.status.success(), "{arguments:?}: {text}");
-        Ok(text)
-    }
-
-    /// Runs a command that has to succeed. Returns what it prints.
-    async fn succeed(&self, arguments: &[&str]) -> anyhow::Result<String> {
-        let output = self.run(arguments).await?;
-        anyhow::ensure!(output.status.success(), "{arguments:?}: {}", output_text(&output));
-        Ok(String::from_utf8(output.stdout)?)
-    }
-
-    /// Starts a server, and returns it with its address.
-    async fn serve(&self) -> anyhow::Result<(Child, String)> {
-        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
-        let log = std::fs::File::create(self.folder.path().join("log"))?;
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn()?;
-        let mut lines = BufReader::new(child.stdout.take().context("no output")?).lines();
-        let line = lines.next_line().await?.with_context(|| format!("no server: {}", self.log()))?;
-        let base = format!("{}/", line.trim_start_matches("listening on "));
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Ok((child, base))
-    }
-
-    fn log(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
-    }
-
-    /// Creates a merchant of the server at `base`.
-    async fn create_merchant(&self, base: &str) -> anyhow::Result<MerchantClient> {
-        let created = self.succeed(&["entity", "create", "--name", "Kiln & Tide", "--json"]).await?;
-        let created: serde_json::Value = serde_json::from_str(&created)?;
-        let field = |name: &str| created[name].as_str().map(str::to_owned).context("a field of the entity");
-        let shop = MerchantClient::new(base.to_owned(), field("entityId")?, field("token")?);
-        poll_until("the server knows the token", async || {
-            let read = shop.get(&format!("v1/payments/{}", shop.entity_id)).await?;
-            Ok((!read.text.contains("The access token is not valid")).then_some(()))
-        })
-        .await?;
-        Ok(shop)
-    }
-}
-
-/// Returns what the first line of an error says.
-fn sentence(text: &str) -> &str {
-    text.lines().find(|line| line.starts_with("tillgate: ")).unwrap_or(text)
-}
 
 #[tokio::test]
 async fn a_password_in_the_list_of_processes_is_refused_with_the_ways_out() -> anyhow::Result<()> {
@@ -465,7 +360,7 @@ async fn a_merchant_whose_latest_entries_are_gone_from_the_audit_log_is_noticed(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_outlives_its_database_and_says_what_is_wrong_meanwhile() -> anyhow::Result<()> {
     let own = Cluster::start(&["fsync=on"])?;
-    let machine = Machine { folder: TempDir::new()?, address: own.create_database()?, node: "tx01".to_owned() };
+    let machine = Machine::with_database(own.create_database()?)?;
     let (_server, base) = machine.serve().await?;
     let shop = machine.create_merchant(&base).await?;
     assert_result(&shop.pay_by_card(&[]).await?, 200, "000.100.110");
@@ -497,10 +392,6 @@ async fn the_folder_of_a_machine_gets_no_file_of_the_store() -> anyhow::Result<(
     machine.create_merchant(&base).await?;
     assert!(machine.data().join("control.sock").exists());
     assert!(!machine.data().join("tillgate.db").exists());
-    assert_eq!(folder_mode(&machine.data())?, 0o700);
+    assert_eq!(machine.data_mode()?, 0o700);
     Ok(())
-}
-
-fn folder_mode(path: &Path) -> anyhow::Result<u32> {
-    Ok(std::fs::metadata(path)?.permissions().mode() & 0o777)
 }

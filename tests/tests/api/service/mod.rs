@@ -17,6 +17,7 @@ pub mod generated_clients;
 pub mod id_order;
 pub mod information;
 pub mod log;
+pub mod machine;
 pub mod moving_store;
 pub mod npm_package;
 pub mod path_prefix;
