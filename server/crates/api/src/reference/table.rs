@@ -1,5 +1,5 @@
-//! Every route of the service, one row each, including those of connectors' sandbox pages. The router in `api/mod.rs`
-//! maps them to handlers. The tests fail if a route is missing in one of the two.
+//! Every route of the service, one row each, including those of connectors' sandbox pages. The router in `lib.rs` maps
+//! them to handlers. The tests fail if a route is missing in one of the two.
 
 use std::sync::LazyLock;
 

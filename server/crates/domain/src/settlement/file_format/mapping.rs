@@ -11,12 +11,10 @@ use tillgate_shared::money::Currency;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use crate::settlement::file_format::field::SettlementField;
-use crate::settlement::file_format::mapping_file::{
-    DEFAULT_DATE_FORMAT, DEFAULT_TIME_FORMAT, FieldSources, MappingFile,
-};
+use crate::settlement::file_format::mapping_file::{FieldSources, MappingFile};
 use crate::settlement::file_format::number::NumberNotation;
 use crate::settlement::file_format::source::{ColumnReference, FieldSource};
-use crate::settlement::file_format::time_format::TimeFormat;
+use crate::settlement::file_format::time_format::{DEFAULT_DATE_FORMAT, DEFAULT_TIME_FORMAT, TimeFormat};
 use crate::settlement::reconciliation::{Cashflow, RecordType, SIMULATED_FORMAT, SettlementStatus, TransactionType};
 
 /// Largest number of words of a kind.

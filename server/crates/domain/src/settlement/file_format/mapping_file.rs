@@ -8,16 +8,12 @@ use serde::Deserialize;
 use crate::settlement::file_format::field::SettlementField;
 use crate::settlement::file_format::number::NumberNotation;
 use crate::settlement::file_format::source::{ColumnReference, FieldSource};
+use crate::settlement::file_format::time_format::{DEFAULT_DATE_FORMAT, DEFAULT_TIME_FORMAT};
 
 /// Largest number of lines before the header, or at the end.
 const MAX_SKIPPED_LINES: u32 = 1000;
 /// Largest number of a column.
 pub const MAX_COLUMNS: usize = 256;
-
-/// The format of days without one in the mapping.
-pub(super) const DEFAULT_DATE_FORMAT: &str = "%Y-%m-%d";
-/// The format of times without one in the mapping.
-pub(super) const DEFAULT_TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 
 /// The sources of the fields that have one.
 pub(super) type FieldSources = BTreeMap<SettlementField, FieldSource<ColumnReference>>;

@@ -1,8 +1,13 @@
-//! Formats of days and times in a file.
+//! Formats of days and times in a file: the defaults, and the parser.
 
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::strtime;
 use jiff::tz::{Offset, TimeZone};
+
+/// The format of days without one in the mapping.
+pub(super) const DEFAULT_DATE_FORMAT: &str = "%Y-%m-%d";
+/// The format of times without one in the mapping.
+pub(super) const DEFAULT_TIME_FORMAT: &str = "%Y-%m-%d %H:%M:%S";
 
 /// Directives of an offset at the end of a format.
 const OFFSETS: [&str; 4] = ["%z", "%:z", "%::z", "%:::z"];
