@@ -11,7 +11,7 @@ const REVIEW_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 /// Time limits of payments.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct LifetimeOptions {
+pub(in crate::cli) struct PaymentLifetimeOptions {
     /// Time for which the encrypted number of an unregistered card is kept after a successful payment.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_CARD_WINDOW", default_value = "24h", value_parser = parse_duration)]
     pub(super) card_window: SignedDuration,
@@ -27,7 +27,8 @@ pub(in crate::cli) struct LifetimeOptions {
     /// Time in which a debit or credit may be reversed. Afterwards it can only be refunded.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_REVERSAL_WINDOW", default_value = "24h", value_parser = parse_duration)]
     reversal_window: SignedDuration,
-    /// Time for which a pending payment waits for its shopper to return from the brand's page. Afterwards it fails.
+    /// Time for which a pending payment waits for its shopper to return from the brand's page or to complete a 3-D
+    /// Secure challenge. Afterwards it fails.
     #[arg(long, value_name = "DURATION", env = "TILLGATE_PENDING_LIFETIME", default_value = "30m", value_parser = parse_duration)]
     pub(super) pending_lifetime: SignedDuration,
     /// Time in which an analyst has to decide about a held payment. Afterwards it is cancelled. At most
@@ -36,7 +37,7 @@ pub(in crate::cli) struct LifetimeOptions {
     review_lifetime: Option<SignedDuration>,
 }
 
-impl LifetimeOptions {
+impl PaymentLifetimeOptions {
     /// Refuses a lifetime of reviews beyond that of the cards.
     ///
     /// # Errors

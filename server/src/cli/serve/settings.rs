@@ -37,8 +37,8 @@ use crate::cli::sandbox::acquirer::AcquirerOptions;
 use crate::cli::serve::abuse_limits::LimitOptions;
 use crate::cli::serve::connection_options::ConnectionOptions;
 use crate::cli::serve::connection_options::parse_timeout;
-use crate::cli::serve::lifetimes::LifetimeOptions;
 use crate::cli::serve::office_options::{OfficeOptions, OpenOffice};
+use crate::cli::serve::payment_lifetimes::PaymentLifetimeOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
 
@@ -71,7 +71,7 @@ pub(in crate::cli) struct GatewaySettings {
     #[arg(long, env = "TILLGATE_NODE", default_value = "tx01", value_parser = parse_node)]
     node: String,
     #[command(flatten)]
-    lifetimes: LifetimeOptions,
+    lifetimes: PaymentLifetimeOptions,
     /// Length of the write queue, in requests that wait for the disk. Further requests get 503 at once, so that clients
     /// retry. A slow disk needs a shorter write queue.
     #[arg(long, value_name = "N", env = "TILLGATE_WRITE_QUEUE", default_value_t = 1024)]
