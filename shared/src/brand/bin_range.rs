@@ -1,7 +1,7 @@
 //! Ranges of card numbers, defined by their leading digits.
 
 /// Numbers whose leading digits lie between these two, which have the same number of digits (one to eight) and do not
-/// begin with zero. `Range(51, 55)` is every number that starts with 51, 52, 53, 54 or 55.
+/// begin with zero. `BinRange(51, 55)` is every number that starts with 51, 52, 53, 54 or 55.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BinRange(pub u32, pub u32);
 

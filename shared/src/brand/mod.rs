@@ -1,14 +1,18 @@
 //! Brands: the values of `paymentBrand`, and the detection of a card's brand from its number.
 //!
-//! Brands are data: a new one is a row in `table.rs` and, if its numbers are known, a scheme in `scheme.rs`.
+//! Brands are data: a new one is a row in `table.rs` and, if its numbers are known, a scheme in `scheme.rs` with the
+//! first digits in `first_digits.rs`.
 
+mod bin_range;
+mod detection;
+mod first_digits;
 mod method;
-mod range;
 mod scheme;
 mod table;
 
+pub use bin_range::BinRange;
+pub use detection::detect;
 pub use method::{FormKind, PaymentMethod};
-pub use range::BinRange;
 pub use scheme::{CodePosition, EciFamily, OtherRanges, Scheme};
 
 /// The kind of account that a brand charges. It decides the form that the shopper fills in.
@@ -162,17 +166,6 @@ impl Brand {
     pub fn requires_field(&self, key: &str) -> bool {
         self.fields.contains(&key)
     }
-}
-
-/// Returns those of the given brands that a card number can belong to, complete or still being typed. The most specific
-/// come first, and those that match equally well keep their order. Brands without a known scheme, and too long or empty
-/// numbers, match nothing.
-pub fn detect(digits: &str, among: &[&'static Brand]) -> impl Iterator<Item = &'static Brand> {
-    (1..=scheme::BEST_RANK).rev().flat_map(move |rank| {
-        among.iter().copied().filter(move |brand| {
-            brand.scheme.is_some_and(|scheme| !scheme.is_too_long(digits) && scheme.match_rank(digits) == rank)
-        })
-    })
 }
 
 /// Returns the lengths of the groups in which the digits of a card number are displayed: 4, 6, 5 for American Express,
