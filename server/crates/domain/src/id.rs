@@ -146,52 +146,26 @@ pub fn is_node_name(text: &str) -> bool {
     (1..=15).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'z' | b'-'))
 }
 
-impl EntityId {
-    /// Creates the id of a new entity.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
+/// Implements identifiers that consist of 32 digits: `8a`, the time in milliseconds and 72 random bits.
+macro_rules! timed_identifiers {
+    ($($name:ident)*) => {
+        $(impl $name {
+            /// Creates a new id.
+            pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
+                Self(timed_hex(now, random))
+            }
+
+            /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
+            pub fn creation_time(&self) -> Option<Timestamp> {
+                parse_time(self.0.get(2..14)?)
+            }
+        })*
+    };
 }
 
-impl ApprovalId {
-    /// Creates the id of a new request.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-}
-
-impl UserId {
-    /// Creates the id of a new user.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-}
-
-impl RegistrationId {
-    /// Creates the id of a new registration.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-
-    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
-    pub fn creation_time(&self) -> Option<Timestamp> {
-        parse_time(self.0.get(2..14)?)
-    }
-}
-
-impl ScheduleId {
-    /// Creates the id of a new schedule, or of a change of one.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-}
+timed_identifiers!(ApprovalId DisputeId EntityId EvidenceId MessageId PaymentId RecordId RegistrationId ScheduleId UserId);
 
 impl RecordId {
-    /// Creates the id of a new reconciliation record.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-
     /// Creates the id of a new record, of which several have the same time. Their numbers take the place of the first
     /// random bytes, so that the ids are in the order of the numbers.
     pub fn with_number(now: Timestamp, number: u32, mut random: [u8; 9]) -> Self {
@@ -200,50 +174,9 @@ impl RecordId {
         }
         Self::new(now, random)
     }
-
-    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
-    pub fn creation_time(&self) -> Option<Timestamp> {
-        parse_time(self.0.get(2..14)?)
-    }
-}
-
-impl DisputeId {
-    /// Creates the id of a new dispute.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-}
-
-impl EvidenceId {
-    /// Creates the id of a new evidence file.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-}
-
-impl MessageId {
-    /// Creates the id of a new message.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-
-    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
-    pub fn creation_time(&self) -> Option<Timestamp> {
-        parse_time(self.0.get(2..14)?)
-    }
 }
 
 impl PaymentId {
-    /// Creates the id of a new payment.
-    pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
-        Self(timed_hex(now, random))
-    }
-
-    /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
-    pub fn creation_time(&self) -> Option<Timestamp> {
-        parse_time(self.0.get(2..14)?)
-    }
-
     /// Returns the twelve digits that shoppers see on a statement, `dddd.dddd.dddd`: nine digits of the second in
     /// which the payment was created and three from the random end of the id. A payment is found among those of the
     /// same second without an index. Two payments of one second may have the same short id.
