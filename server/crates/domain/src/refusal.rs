@@ -7,7 +7,6 @@ use tillgate_shared::format::choice;
 use tillgate_shared::parameter::ParameterError;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::schedule::MAX_RUNS_OF_JUMP;
 use crate::access::scope::Scope;
 use crate::access::setup_fault::SetupFault;
 
@@ -58,21 +57,6 @@ impl Refusal {
         let message = message.into();
         let parameters = vec![ParameterError::new(name, value, message.clone())];
         Self { parameters, ..Self::new(400, code, format!("{}: {name} {message}", code.description())) }
-    }
-
-    /// Checks the number of runs of schedules that are due after a move of a clock by `advance`.
-    ///
-    /// # Errors
-    /// 400 if there are too many. The refusal names `advance`.
-    pub fn check_runs_of_jump(advance: &str, runs: u64) -> Result<(), Self> {
-        if runs <= MAX_RUNS_OF_JUMP {
-            return Ok(());
-        }
-        let message = format!(
-            "makes more than {MAX_RUNS_OF_JUMP} runs of schedules due at once: move the clock in smaller steps, and \
-             wait for the runs of each"
-        );
-        Err(Self::invalid_parameter("advance", Some(advance), message))
     }
 
     /// 400: the amount is 0 and the payment type charges or pays it.
@@ -249,14 +233,8 @@ impl Refusal {
 
     /// 400: a live entity's request carries testMode.
     pub fn test_mode_not_allowed() -> Self {
-        Self {
-            parameters: vec![ParameterError {
-                name: "testMode".to_owned(),
-                value: None,
-                message: "is not allowed for a live entity".to_owned(),
-            }],
-            ..Self::new(400, codes::TEST_MODE_NOT_ALLOWED, "A live entity takes no testMode")
-        }
+        let parameters = vec![ParameterError::new("testMode", None, "is not allowed for a live entity")];
+        Self { parameters, ..Self::new(400, codes::TEST_MODE_NOT_ALLOWED, "A live entity takes no testMode") }
     }
 
     /// 400: no connector of this entity processes the method.

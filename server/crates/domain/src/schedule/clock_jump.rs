@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use super::record::Schedule;
 use super::terms::ScheduleTerms;
+use crate::refusal::Refusal;
 
 /// Maximum number of runs that become due by a jump of a clock, with those that are still due from earlier ones.
 pub const MAX_RUNS_OF_JUMP: u64 = 10_000;
@@ -16,6 +17,21 @@ pub struct ClockJump {
     pub began: Timestamp,
     /// The time that it showed then.
     pub ended: Timestamp,
+}
+
+/// Checks the number of runs of schedules that are due after a move of a clock by `advance`.
+///
+/// # Errors
+/// 400 if there are too many. The refusal names `advance`.
+pub fn check_runs_of_jump(advance: &str, runs: u64) -> Result<(), Refusal> {
+    if runs <= MAX_RUNS_OF_JUMP {
+        return Ok(());
+    }
+    let message = format!(
+        "makes more than {MAX_RUNS_OF_JUMP} runs of schedules due at once: move the clock in smaller steps, and \
+         wait for the runs of each"
+    );
+    Err(Refusal::invalid_parameter("advance", Some(advance), message))
 }
 
 impl Schedule {

@@ -15,6 +15,6 @@ mod test_schedule;
 pub mod timing;
 
 pub use act::{ActRefusal, RequestedRun, ScheduleAct};
-pub use clock_jump::{ClockJump, MAX_RUNS_OF_JUMP};
+pub use clock_jump::{ClockJump, MAX_RUNS_OF_JUMP, check_runs_of_jump};
 pub use record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun, ScheduleStep, StepType};
 pub use terms::{MissedRuns, ScheduleTerms};

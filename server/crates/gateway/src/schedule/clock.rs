@@ -7,7 +7,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::checkout::REMINDER_DELAY;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::refusal::Refusal;
-use tillgate_domain::schedule::MAX_RUNS_OF_JUMP;
+use tillgate_domain::schedule::{MAX_RUNS_OF_JUMP, check_runs_of_jump};
 use tillgate_store::timer::TimerKind;
 use tillgate_store::{Changes, RecordKeys};
 
@@ -71,7 +71,7 @@ impl Gateway {
     async fn check_due_runs(&self, entity: &Entity, by: &str) -> Result<(), Failure> {
         let duration = entity.parse_clock_advance(by)?;
         let due = self.store.count_due_runs(entity, duration, MAX_RUNS_OF_JUMP + 1).await?;
-        Ok(Refusal::check_runs_of_jump(by, due)?)
+        Ok(check_runs_of_jump(by, due)?)
     }
 
     /// Returns the kinds of timers that end payments, send reminders and move disputes, with the time from the start of
@@ -130,7 +130,7 @@ impl Administration {
             let entity = load_known_entity(store, id)?;
             let duration = entity.parse_clock_advance(by).map_err(refuse)?;
             let due = store.count_due_runs(&entity, duration, MAX_RUNS_OF_JUMP + 1)?;
-            Refusal::check_runs_of_jump(by, due).map_err(refuse)?;
+            check_runs_of_jump(by, due).map_err(refuse)?;
             let who = (store.actor().to_owned(), store.address());
             let moved = Changes::default().with_administrators_clock_move(&entity, duration, who, is_served);
             store.update_within(&RecordKeys::none(), |_| Ok((moved, ())))?.map_err(refuse)?;
