@@ -12,12 +12,24 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tillgate_shared::result::{ResultCode, codes};
 
-use crate::access::channel::ThreeDsPolicy;
 pub use proof::{Proof, scheme_eci};
 pub use protocol::{MethodCompletion, ThreeDsVersion, TransactionStatus, TransactionStatusReason};
 
 /// Time limit of the issuer's method page. Afterwards authentication continues without it (EMV 3-D Secure, 5.8.1).
 pub const METHOD_TIME_LIMIT: SignedDuration = SignedDuration::from_secs(10);
+
+/// 3-D Secure policy of a channel for cards.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThreeDsPolicy {
+    /// Authenticate always, and decline cards that are not enrolled.
+    Required,
+    /// Authenticate if the card is enrolled.
+    #[default]
+    WhenEnrolled,
+    /// Never authenticate.
+    Never,
+}
 
 /// Result of the enrolment check or of the authentication of a card, before the payment is authorized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

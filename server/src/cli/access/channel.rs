@@ -1,8 +1,8 @@
 //! Options for an entity's settings as a channel, for the commands that create and change entities.
 
 use clap::{Args, ValueEnum};
-use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
+use tillgate_domain::three_ds::ThreeDsPolicy;
 use tillgate_gateway::access::channel_settings::{
     ALL, ChannelChange, parse_acquirer_merchant, parse_brand, parse_connector, parse_currency,
 };

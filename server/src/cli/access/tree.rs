@@ -1,13 +1,14 @@
 //! Output of `entity show` and `entity list`, including ancestors and inherited settings.
 
 use serde::Serialize;
-use tillgate_domain::access::channel::{Channel, ThreeDsPolicy};
+use tillgate_domain::access::channel::Channel;
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
 use tillgate_domain::access::form_look::{FormLook, LookPart};
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
 use tillgate_domain::schedule::retry::RetryPlan;
+use tillgate_domain::three_ds::ThreeDsPolicy;
 use tillgate_gateway::access::entity::EntityOverview;
 
 /// Description of the compatibility mode.

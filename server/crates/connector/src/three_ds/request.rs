@@ -1,8 +1,8 @@
 //! The authentication request to an issuer (EMV 3-D Secure 2: AReq), in the value sets of the protocol. The formats of
 //! parameters have been checked before; values that the protocol does not have are refused here.
 
-use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::refusal::Refusal;
+use tillgate_domain::three_ds::ThreeDsPolicy;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 

@@ -12,6 +12,7 @@ use tillgate_shared::result::{ResultCode, codes};
 use crate::access::entity::Entity;
 use crate::refusal::Refusal;
 use crate::risk::RiskSettings;
+use crate::three_ds::ThreeDsPolicy;
 
 /// Settings of a channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,19 +71,6 @@ impl Default for Channel {
 /// Returns true if the settings of the risk check are the defaults, which are not stored.
 fn is_default(settings: &RiskSettings) -> bool {
     *settings == RiskSettings::default()
-}
-
-/// 3-D Secure policy of a channel for cards.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ThreeDsPolicy {
-    /// Authenticate always, and decline cards that are not enrolled.
-    Required,
-    /// Authenticate if the card is enrolled.
-    #[default]
-    WhenEnrolled,
-    /// Never authenticate.
-    Never,
 }
 
 /// Properties of a payment or checkout that a channel has to accept.

@@ -147,12 +147,12 @@ mod tests {
     use jiff::{SignedDuration, Timestamp};
 
     use crate::access::channel::Channel;
-    use crate::access::channel::ThreeDsPolicy;
     use crate::access::form_look::FormLook;
     use crate::access::inheritance::*;
     use crate::access::level::Level;
     use crate::id::EntityId;
     use crate::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
+    use crate::three_ds::ThreeDsPolicy;
 
     /// Creates an entity of a level, with default settings except for the change.
     fn create_entity(level: Level, change: impl FnOnce(&mut EntitySettings)) -> Entity {

@@ -1,7 +1,8 @@
 //! Changes of an entity's settings as a channel.
 
-use tillgate_domain::access::channel::{Channel, ThreeDsPolicy};
+use tillgate_domain::access::channel::Channel;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
+use tillgate_domain::three_ds::ThreeDsPolicy;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 

@@ -1,13 +1,13 @@
 //! The settings of an entity as one table: name, group, kind, and how each is read from and written as text. Every
 //! surface for people that shows or changes settings uses it.
 
-use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::access::creditor_id::NO_CREDITOR_ID;
 use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
 use tillgate_domain::access::form_look::{LookPart, NO_LOOK};
 use tillgate_domain::access::inheritance;
 use tillgate_domain::access::role::Reach;
 use tillgate_domain::risk::{ReviewPolicy, RiskErrorPolicy, ScreeningPoint};
+use tillgate_domain::three_ds::ThreeDsPolicy;
 use tillgate_store::entity_directory::Directory;
 
 use super::channel_settings::{ALL, NONE, parse_acquirer_merchant, parse_brand, parse_connector, parse_currency};

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use tillgate_connector::three_ds::request::ThreeDsMessage;
 use tillgate_connector::three_ds::{ChallengeResult, ThreeDsRequest};
 use tillgate_connector::{CardSource, FullAccount, FullCard};
-use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::id::PageId;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::three_ds::{
-    AuthenticationDecision, AuthenticationResult, ChallengeRejection, Proof, ThreeDsSession, apply_policy,
+    AuthenticationDecision, AuthenticationResult, ChallengeRejection, Proof, ThreeDsPolicy, ThreeDsSession,
+    apply_policy,
 };
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;

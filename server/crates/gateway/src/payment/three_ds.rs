@@ -11,11 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_connector::three_ds::request::ThreeDsMessage;
 use tillgate_connector::three_ds::{Enrolment, ThreeDsAuthenticator, ThreeDsRequest, new_transaction_id};
 use tillgate_connector::{FullAccount, FullCard, Order, PaymentRoute};
-use tillgate_domain::access::channel::ThreeDsPolicy;
 use tillgate_domain::id::PageId;
 use tillgate_domain::payment::{Payment, PaymentType, Precondition, Redirect};
 use tillgate_domain::three_ds::{
-    AuthenticationDecision, AuthenticationResult, Proof, ThreeDsSession, ThreeDsVersion, apply_policy,
+    AuthenticationDecision, AuthenticationResult, Proof, ThreeDsPolicy, ThreeDsSession, ThreeDsVersion, apply_policy,
 };
 use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Parameters, Presence, has_eci_and_cavv, has_external_three_ds};
