@@ -1,4 +1,4 @@
-//! Payments: their types, and the matrix of allowed modifications: [`ModificationType::check_state`].
+//! Payments: their types, their outcomes, and their follow-up payments.
 
 mod account;
 pub mod account_identity;
@@ -8,6 +8,7 @@ pub mod connector_message;
 mod connector_tx_ids;
 pub mod debit_step;
 pub mod decline_advice;
+mod follow_up;
 pub mod mode;
 mod outcome;
 mod payment_type;
@@ -21,172 +22,19 @@ mod requested_amount;
 pub(crate) mod sample;
 mod shared_parameters;
 mod status;
-
-use jiff::SignedDuration;
-use tillgate_shared::money::Amount;
-use tillgate_shared::parameter::Operation;
-use tillgate_shared::result::{ResultCode, codes};
+mod stored_form;
+mod two_step_debit;
 
 pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
 pub use connector_tx_ids::ConnectorTxIds;
+pub use follow_up::ModificationType;
 pub use outcome::{EarlierState, PaymentOutcome};
 pub use payment_type::PaymentType;
-pub use record::code as result_code;
-pub(crate) use record::money;
 pub use record::{NOTIFICATION_URL, Payment, statement_descriptor};
 pub use redirect::{Precondition, Redirect, TransferAccount};
-pub use reported::{ReportedPayment, Text};
+pub use reported::ReportedPayment;
 pub use requested_amount::{parse_requested_amount, required_parameter};
 pub use shared_parameters::SharedParameters;
-pub use status::{FollowUpSummary, PaymentState, PaymentStatus, sum_refunds};
-
-/// Type of a modification of an earlier payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ModificationType {
-    /// Captures the amount of a preauthorization, at once or in parts.
-    Capture,
-    /// Reverses a whole payment. The shopper sees no booking.
-    Reversal,
-    /// Refunds a captured or debited amount, at once or in parts.
-    Refund,
-    /// Records that the shopper's bank has charged the amount back.
-    Chargeback,
-    /// Records that the shopper's bank has returned the amount of a chargeback, or a part of it.
-    ChargebackReversal,
-}
-
-/// Time limits of modifications, counted from the creation of the payment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimeLimits {
-    /// Time in which a preauthorization may be captured or reversed. Afterwards the amount that was not captured is
-    /// released.
-    pub authorization_lifetime: SignedDuration,
-    /// The connector's reversal window: time in which a debit or credit may be reversed.
-    pub reversal_window: SignedDuration,
-}
-
-impl ModificationType {
-    /// Every type.
-    pub const ALL: [Self; 5] =
-        [Self::Capture, Self::Reversal, Self::Refund, Self::Chargeback, Self::ChargebackReversal];
-
-    /// Returns the operation in the parameter catalogue.
-    pub fn catalogue_operation(self) -> Operation {
-        match self {
-            Self::Capture => Operation::Capture,
-            Self::Reversal => Operation::Reversal,
-            Self::Refund => Operation::Refund,
-            Self::Chargeback => Operation::Chargeback,
-            Self::ChargebackReversal => Operation::ChargebackReversal,
-        }
-    }
-
-    /// Checks the matrix of modifications, payment types and states. Every combination that is not allowed has a
-    /// documented code. Sums are checked afterwards by [`ModificationType::decide_amount`].
-    ///
-    /// A preauthorization is closed when its lifetime ends, and the amount that was not captured is released. A debit
-    /// or credit is closed when the connector's reversal window has ended and it is booked. After that it can only be
-    /// refunded, and a debit charged back.
-    #[rustfmt::skip] // keeps each rule on one line
-    pub fn check_state(self, referenced: PaymentType, state: PaymentState) -> Result<(), ResultCode> {
-        use ModificationType::{Capture, Chargeback, ChargebackReversal, Refund, Reversal};
-        use PaymentType::{Capture as CP, Chargeback as CB, Credit as CD, Debit as DB, Preauthorization as PA, TwoStepDebit as PACP};
-        use PaymentState::{ChargedBack, Closed, Open, Pending, Reversed, Used};
-
-        match (self, referenced, state) {
-            // change    referenced             state                   result
-            (_,          _,                     Pending)             => Err(codes::REFERENCE_PENDING),
-
-            (Capture,    PA,                    Open | Used)         => Ok(()),
-            (Capture,    PA,                    Closed)              => Err(codes::CAPTURE_TOO_LATE),
-            (Capture,    PA,                    Reversed)            => Err(codes::CAPTURE_VOLUME_EXCEEDED),
-            (Capture,    _,                     _)                   => Err(codes::CAPTURE_NEEDS_PREAUTHORIZATION),
-
-            (Reversal,   PA | DB | PACP | CD,   Open)                => Ok(()),
-            (Reversal,   PA | DB | PACP | CD,   Used | Reversed)     => Err(codes::REVERSAL_OF_USED),
-            (Reversal,   PA | DB | PACP | CD,   Closed)              => Err(codes::REVERSAL_NOT_POSSIBLE),
-            (Reversal,   DB | PACP,             ChargedBack)         => Err(codes::REFERENCE_CHARGED_BACK),
-            (Reversal,   CP,                    _)                   => Err(codes::REFERENCE_TYPE_NOT_POSSIBLE),
-            (Reversal,   _,                     _)                   => Err(codes::REVERSAL_NEEDS_PAYMENT),
-
-            (Refund,     DB | PACP | CD | CP,   Open | Used | Closed) => Ok(()),
-            (Refund,     DB | PACP | CD,        Reversed)            => Err(codes::REFUND_VOLUME_EXCEEDED),
-            (Refund,     DB | PACP | CP,        ChargedBack)         => Err(codes::REFERENCE_CHARGED_BACK),
-            (Refund,     _,                     _)                   => Err(codes::REFUND_NEEDS_PAYMENT),
-
-            (Chargeback, DB | PACP | CP,        Open | Used | Closed) => Ok(()),
-            (Chargeback, DB | PACP | CP,        Reversed | ChargedBack) => Err(codes::CHARGEBACK_REPEATED),
-            (Chargeback, _,                     _)                   => Err(codes::CHARGEBACK_NEEDS_PAYMENT),
-
-            (ChargebackReversal, CB,            Open | Used | Closed) => Ok(()),
-            (ChargebackReversal, CB,            Reversed)            => Err(codes::REVERSAL_OF_USED),
-            (ChargebackReversal, CB,            _)                   => Err(codes::REVERSAL_NOT_POSSIBLE),
-            (ChargebackReversal, _,             _)                   => Err(codes::REFERENCE_TYPE_NOT_POSSIBLE),
-        }
-    }
-
-    /// Checks a modification of a payment. Returns the amount of the modification: the requested one, or the payment's
-    /// whole amount if none is requested.
-    ///
-    /// All captures together are at most the authorized amount, and all refunds together at most the captured or
-    /// debited amount. A reversal is always for the whole amount. A chargeback is at most the whole amount even after
-    /// refunds: the bank has already taken the money, and the merchant disputes an amount that was paid back twice. The
-    /// reversal of a chargeback is at most the amount of the chargeback.
-    ///
-    /// # Errors
-    /// The code of [`ModificationType::check_state`], then that of another currency, of an amount that is too high (for
-    /// a reversal: any other amount), and of zero, which only a reversal may have.
-    pub fn decide_amount(self, referenced: &PaymentStatus, requested: Option<Amount>) -> Result<Amount, ResultCode> {
-        self.check_state(referenced.payment_type, referenced.state)?;
-        let whole = referenced.amount;
-        let amount = requested.unwrap_or(whole);
-        if amount.currency() != whole.currency() {
-            return Err(codes::REFERENCE_CURRENCY_DIFFERS);
-        }
-        let (fits, code) = match self {
-            Self::Capture => (amount.hundredths() <= referenced.remaining, codes::CAPTURE_VOLUME_EXCEEDED),
-            Self::Refund => (amount.hundredths() <= referenced.remaining, codes::REFUND_VOLUME_EXCEEDED),
-            Self::Chargeback | Self::ChargebackReversal => (amount <= whole, codes::REFERENCE_AMOUNT_TOO_HIGH),
-            Self::Reversal => (amount == whole, codes::REFERENCE_AMOUNT_DIFFERS),
-        };
-        if !fits {
-            return Err(code);
-        }
-        if amount.is_zero() && self != Self::Reversal {
-            return Err(codes::AMOUNT_TOO_SMALL);
-        }
-        Ok(amount)
-    }
-
-    /// Returns the code that refuses this modification if it names no earlier payment, or an unknown one.
-    pub fn missing_payment_code(self) -> ResultCode {
-        match self {
-            Self::Capture => codes::CAPTURE_NEEDS_PREAUTHORIZATION,
-            Self::Reversal => codes::REVERSAL_NEEDS_PAYMENT,
-            Self::Refund => codes::REFUND_NEEDS_PAYMENT,
-            Self::Chargeback => codes::CHARGEBACK_NEEDS_PAYMENT,
-            Self::ChargebackReversal => codes::REFERENCE_UNKNOWN,
-        }
-    }
-
-    /// Returns the type of the payment that the modification creates.
-    pub fn payment_type(self) -> PaymentType {
-        match self {
-            Self::Capture => PaymentType::Capture,
-            Self::Reversal => PaymentType::Reversal,
-            Self::Refund => PaymentType::Refund,
-            Self::Chargeback => PaymentType::Chargeback,
-            Self::ChargebackReversal => PaymentType::ChargebackReversal,
-        }
-    }
-
-    /// Parses a modification from the code of its payment type, such as `CP`. Returns `None` for a type of an initial
-    /// payment and for unknown codes.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|modification| modification.payment_type().code() == text)
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests;
+pub use status::{FollowUpSummary, PaymentState, PaymentStatus, TimeLimits, sum_refunds};
+pub use stored_form::{Text, result_code};
+pub(crate) use stored_form::{money, optional_result_code};

@@ -4,44 +4,15 @@ pub mod decision;
 pub mod filter;
 pub mod outcome;
 pub mod queue;
+mod record;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::payment::{ConnectorTxIds, Payment, PaymentType};
 use super::risk::{PaymentRisk, ReviewPolicy};
 
-/// State of a reviewed payment at its connector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReviewStage {
-    /// It is not sent. Its connector is asked when an analyst has approved it.
-    NotExecuted,
-    /// Its amount is reserved by a preauthorization. It is captured when an analyst has approved it.
-    Authorized,
-    /// It is executed. An approval changes nothing at its connector.
-    Executed,
-    /// It was approved, and its preauthorization is captured.
-    Captured,
-}
-
-/// The review of a payment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PaymentReview {
-    /// State of the payment at its connector. While it is not yet held: the state in which it will be held.
-    pub stage: ReviewStage,
-    /// The beginning of the review's lifetime, by the entity's clock. `None` until the payment is held.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<Timestamp>,
-    /// The connector's result code of a payment that was executed before it was held.
-    #[serde(default, with = "super::risk::optional_code", skip_serializing_if = "Option::is_none")]
-    pub approval: Option<ResultCode>,
-    /// The time, by the entity's clock, at which its connector was asked after an analyst had approved it. `None` if it
-    /// was not asked then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Timestamp>,
-}
+pub use record::{PaymentReview, ReviewStage};
 
 /// Facts about a payment on which the first stage of its review depends.
 #[derive(Debug, Clone, Copy)]
@@ -71,13 +42,6 @@ impl ReviewFacts {
             (ReviewPolicy::Authorize, PaymentType::Debit) if self.can_be_captured => ReviewStage::Authorized,
             (ReviewPolicy::Authorize, _) => ReviewStage::Executed,
         }
-    }
-}
-
-impl PaymentReview {
-    /// Makes the review of a payment that is not yet held.
-    pub fn new(stage: ReviewStage) -> Self {
-        Self { stage, since: None, approval: None, asked: None }
     }
 }
 

@@ -15,6 +15,7 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::review::PaymentReview;
 use crate::payment::debit_step::DebitStep;
+use crate::payment::optional_result_code;
 
 /// Beginning of the codes of payments that their check, or the review after it, refused or holds.
 const CHECK_CODES: &str = "100.400.";
@@ -148,7 +149,7 @@ pub struct RiskDecision {
     /// Sum of the scores of the rules that fired, −99,999 to 99,999.
     pub score: i32,
     /// Result code that a rule with this outcome names.
-    #[serde(default, with = "optional_code", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "optional_result_code", skip_serializing_if = "Option::is_none")]
     pub code: Option<ResultCode>,
     /// Version of the rules. `None` if the channel has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -287,24 +288,6 @@ impl RiskDecision {
             RiskOutcome::Review if result.is_pending() => codes::RISK_HELD,
             _ => accepted,
         }
-    }
-}
-
-/// An optional result code in stored documents: the code alone.
-pub(crate) mod optional_code {
-    use serde::de::Error as _;
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-    use tillgate_shared::result::ResultCode;
-
-    #[allow(clippy::ref_option)]
-    pub fn serialize<S: Serializer>(code: &Option<ResultCode>, serializer: S) -> Result<S::Ok, S::Error> {
-        code.map(|code| code.code()).serialize(serializer)
-    }
-
-    /// Fails if the code is unknown.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ResultCode>, D::Error> {
-        let code = Option::<String>::deserialize(deserializer)?;
-        code.map(|code| ResultCode::find(&code).ok_or_else(|| D::Error::custom("result code"))).transpose()
     }
 }
 

@@ -10,7 +10,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
 use super::shared_parameters::SharedParameters;
-use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount};
+use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount, money, result_code};
 use crate::address::add_parameters;
 use crate::id::{CheckoutId, EntityId, PaymentId, RegistrationId, ScheduleId};
 use crate::ndc::Ndc;
@@ -54,7 +54,7 @@ pub struct Payment {
     #[serde(with = "money")]
     pub amount: Amount,
     /// The outcome.
-    #[serde(with = "code")]
+    #[serde(with = "result_code")]
     pub result: ResultCode,
     /// `result.avsResponse`: result of the address check (A Z N U F; specification, document 3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -274,44 +274,4 @@ pub fn statement_descriptor(id: &PaymentId, text: &str) -> String {
     descriptor.push_str(text);
     descriptor.truncate(truncate_text(&descriptor, MAX_DESCRIPTOR_LENGTH).len());
     descriptor
-}
-
-/// Amounts in stored documents: `["92.00","EUR"]`.
-pub(crate) mod money {
-    use serde::de::Error as _;
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-    use tillgate_shared::money::{Amount, Currency};
-
-    use crate::payment::reported::Text;
-
-    pub fn serialize<S: Serializer>(amount: &Amount, serializer: S) -> Result<S::Ok, S::Error> {
-        (amount.to_string(), amount.currency().code()).serialize(serializer)
-    }
-
-    /// Fails if the currency or the amount is not valid.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Amount, D::Error> {
-        let (amount, currency) = <(Text<'_>, Text<'_>)>::deserialize(deserializer)?;
-        let currency = Currency::parse(&currency).ok_or_else(|| D::Error::custom("currency"))?;
-        Amount::parse(&amount, currency).map_err(|_| D::Error::custom("amount"))
-    }
-}
-
-/// Result codes in stored documents: the code alone, because its description may change.
-pub mod code {
-    use serde::de::Error as _;
-    use serde::{Deserialize as _, Deserializer, Serializer};
-    use tillgate_shared::result::ResultCode;
-
-    use crate::payment::reported::Text;
-
-    /// Writes the code alone.
-    pub fn serialize<S: Serializer>(code: &ResultCode, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(code.code())
-    }
-
-    /// Fails if the code is unknown.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ResultCode, D::Error> {
-        let code = Text::deserialize(deserializer)?;
-        ResultCode::find(&code).ok_or_else(|| D::Error::custom("result code"))
-    }
 }

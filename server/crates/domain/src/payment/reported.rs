@@ -1,14 +1,12 @@
 //! Part of a stored payment, read without the rest: what reports show and count.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::ResultCode;
 
-use super::{PaymentType, money, result_code};
+use super::{PaymentType, Text, money, result_code};
 
 /// The fields of a stored payment that reports need. Its texts are parts of the document that it is decoded from, so
 /// that a report of millions of payments does not copy each of them.
@@ -50,18 +48,6 @@ pub struct MerchantReferences<'a> {
     /// `merchantInvoiceId`.
     #[serde(rename = "merchantInvoiceId")]
     pub invoice_id: Option<Text<'a>>,
-}
-
-/// A text of a document. It is copied only if the document has it with escapes.
-#[derive(Debug, Deserialize)]
-pub struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl std::ops::Deref for Text<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
 }
 
 /// A time as documents have it: RFC 3339 in UTC. It is neither parsed nor formatted for a report.

@@ -1,9 +1,9 @@
 //! State of a payment, derived from the payment and its follow-up payments at a given time.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::money::Amount;
 
-use super::{Payment, PaymentType, TimeLimits};
+use super::{Payment, PaymentType};
 
 /// The fields of a follow-up payment that the rules depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,10 +109,20 @@ impl PaymentStatus {
     }
 }
 
+/// Time limits of modifications, counted from the creation of the payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// Time in which a preauthorization may be captured or reversed. Afterwards the amount that was not captured is
+    /// released.
+    pub authorization_lifetime: SignedDuration,
+    /// The connector's reversal window: time in which a debit or credit may be reversed.
+    pub reversal_window: SignedDuration,
+}
+
 impl TimeLimits {
     /// Returns the time for which a payment of a type stays open: the authorization's lifetime for a preauthorization,
     /// otherwise the time for reversals.
-    fn open_duration(&self, payment_type: PaymentType) -> jiff::SignedDuration {
+    fn open_duration(&self, payment_type: PaymentType) -> SignedDuration {
         if payment_type == PaymentType::Preauthorization { self.authorization_lifetime } else { self.reversal_window }
     }
 }

@@ -1,11 +1,12 @@
 //! Tests of the matrix, row by row, and of random histories of modifications whose sums are counted independently.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use tillgate_shared::money::Currency;
 
 use super::*;
 use crate::payment::sample::sample_payment;
+use crate::payment::{FollowUpSummary, Payment, TimeLimits};
 
 const HOUR: i64 = 3600;
 const TIME_LIMITS: TimeLimits = TimeLimits {
