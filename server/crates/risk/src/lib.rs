@@ -36,6 +36,7 @@ mod tests;
 pub use account_sighting::{AccountSighting, SeenAccount};
 pub use assessment::Assessment;
 pub use bins::{BinFacts, BinTable, CardFunding};
+pub use condition::RulesTooCostly;
 pub use counter_key::CounterKey;
 pub use counter_plan::CounterPlan;
 pub use counter_row::{CounterRow, DamagedCounters};
@@ -47,7 +48,7 @@ pub use list_value::{ListedValue, MAX_LIST_VALUE, find_list_key, normalize_list_
 pub use networks::NetworkTable;
 pub use offer::{BrandOffer, Offer, OfferEffect, OfferSet};
 pub use payment_count::{CountedPayment, PaymentCount, StoredCounters};
-pub use prepared_rules::{PreparedRules, RulesTooCostly};
+pub use prepared_rules::PreparedRules;
 pub use rule::{Outcome, Rule, RuleEffect, RuleSet, RuleSetVersion, Thresholds};
 pub use rule_input::{RuleInput, RuleInputValue};
 pub use sliding_window::MAX_DISTINCT;

@@ -1,13 +1,8 @@
 //! Rules that were evaluated as far as a payment is known before the write lock. Under the lock only comparisons of
 //! counters and of late facts are left, so that the rules of one tenant do not delay the payments of others.
 
-use super::condition::{Condition, Evaluation, KnownValues, Reduced};
+use super::condition::{Condition, Evaluation, KnownValues, Reduced, RulesTooCostly};
 use super::{Counters, Facts, Rule, RuleSet};
-
-/// The evaluation of a payment needed more than [`super::MAX_COST`] steps. The check has failed then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the rules need too many steps for this payment")]
-pub struct RulesTooCostly;
 
 /// Rules evaluated for a payment without its counters: see [`RuleSet::prepare_evaluation`].
 #[derive(Debug, Clone)]

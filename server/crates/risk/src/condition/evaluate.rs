@@ -7,9 +7,14 @@ use std::cmp::Ordering;
 use super::super::MAX_COST;
 use super::super::fact::{Fact, FactSlot, Source, Value};
 use super::super::input::Reading;
-use super::super::{Counters, Facts, RulesTooCostly};
+use super::super::{Counters, Facts};
 use super::cost::{match_steps, search_steps};
 use super::{Comparison, Condition, Operand, Symbols, TextPart};
+
+/// The evaluation of a payment needed more than [`crate::MAX_COST`] steps. The check has failed then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the rules need too many steps for this payment")]
+pub struct RulesTooCostly;
 
 /// The values of all facts and counters of a file for one payment, each read once.
 pub(crate) struct Evaluation<'a> {

@@ -12,6 +12,7 @@ mod token;
 
 pub(super) use bin_digits::BIN_DIGITS;
 pub(super) use cost::count_condition;
+pub use evaluate::RulesTooCostly;
 pub(super) use evaluate::{Evaluation, KnownValues, Reduced};
 pub(super) use inputs::name_inputs;
 pub(super) use parser::parse_condition;
