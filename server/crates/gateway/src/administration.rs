@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tillgate_domain::access::approval::act::ApprovalAct;
+use tillgate_domain::access::approval::act::{ApprovalAct, KeyAct};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Reach};
 use tillgate_domain::id::{EntityId, PaymentId};
@@ -21,7 +21,6 @@ use tillgate_store::{AdminStore, StoreError};
 use tillgate_vault::{Vault, VaultError};
 
 use crate::access::actor::Actor;
-use crate::access::second_person::SecondPersonRule;
 use crate::{Failure, Gateway};
 
 /// Supplies the vault to the acts that seal or open a record.
@@ -49,6 +48,16 @@ pub struct Administration {
     pub(crate) clock: Arc<dyn Clock>,
     vault: Box<dyn VaultSource>,
     pub(crate) second_person: SecondPersonRule,
+}
+
+/// The person for whom acts run, as far as the rule of a second person is concerned.
+#[derive(Debug, Default)]
+pub(crate) enum SecondPersonRule {
+    /// The operator, or somebody who has no session: no second person is needed.
+    #[default]
+    Operator,
+    /// A user of the back office, with the approved act that may run next, once.
+    Office(RefCell<Option<KeyAct>>),
 }
 
 /// Failure of an act. Its text is complete, for the person who acts, and names no option.

@@ -10,7 +10,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::role::{Permission, Permissions, Reach};
 use tillgate_domain::access::user::User;
 use tillgate_domain::id::EntityId;
-use tillgate_gateway::access::sign_in::FoundSession;
+use tillgate_gateway::access::found_session::FoundSession;
 
 use crate::{BASE, OfficeState};
 

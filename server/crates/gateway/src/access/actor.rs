@@ -8,7 +8,7 @@ use tillgate_domain::access::user::User;
 use tillgate_domain::id::UserId;
 use tillgate_os::process;
 
-use crate::access::sign_in::FoundSession;
+use crate::access::found_session::FoundSession;
 
 /// A person who acts, and the place from which.
 #[derive(Debug, Clone)]

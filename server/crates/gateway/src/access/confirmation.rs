@@ -10,12 +10,12 @@ use tillgate_store::access::user::{UserChanges, UserInput, UserKey};
 use tillgate_store::access::user_change::UserChange;
 
 use crate::access::actor::Actor;
+use crate::access::found_session::FoundSession;
 use crate::access::link_token::LinkToken;
 use crate::access::own_account::OwnAccountFault;
 use crate::access::passkey::{CheckedAnswer, IssuedChallenge, PasskeyAnswer, RelyingParty};
 use crate::access::passkey_sign_in::is_current;
 use crate::access::rights::is_signed_in;
-use crate::access::sign_in::FoundSession;
 use crate::access::sign_in_limits::SignInLimits;
 use crate::access::users::owner;
 use crate::{App, Failure};

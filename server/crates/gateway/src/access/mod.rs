@@ -10,6 +10,7 @@ pub mod channel_settings;
 pub mod confirmation;
 pub mod entity;
 pub mod form_look;
+pub mod found_session;
 pub mod invitation;
 pub mod link_token;
 pub mod own_account;

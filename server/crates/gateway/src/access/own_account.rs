@@ -16,9 +16,10 @@ use tillgate_store::access::user_session::StoredSession;
 use zeroize::Zeroizing;
 
 use crate::access::actor::Actor;
+use crate::access::found_session::FoundSession;
 use crate::access::invitation::{derive_secret, make_recovery_codes};
 use crate::access::rights::is_signed_in;
-use crate::access::sign_in::{FoundSession, UsedFactor, code_record, hash_new_password};
+use crate::access::sign_in::{UsedFactor, code_record, hash_new_password};
 use crate::access::sign_in_limits::SignInLimits;
 use crate::access::users::owner;
 use crate::{App, Failure, Gateway};

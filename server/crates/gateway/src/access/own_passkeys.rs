@@ -11,11 +11,11 @@ use tillgate_store::access::user::{UserChanges, UserInput, UserKey};
 use tillgate_store::access::user_change::UserChange;
 
 use crate::access::actor::Actor;
+use crate::access::found_session::FoundSession;
 use crate::access::link_token::LinkToken;
 use crate::access::own_account::{OwnAccountFault, end_other_access};
 use crate::access::passkey::{IssuedChallenge, RelyingParty};
 use crate::access::rights::is_signed_in;
-use crate::access::sign_in::FoundSession;
 use crate::access::sign_in_limits::SignInLimits;
 use crate::access::users::owner;
 use crate::{App, Failure, random_bytes};

@@ -11,9 +11,10 @@ use tillgate_store::access::user_change::UserChange;
 use tillgate_store::access::user_session::TokenHash;
 
 use crate::access::actor::Actor;
+use crate::access::found_session::FoundSession;
 use crate::access::link_token::LinkToken;
 use crate::access::passkey::{CheckedAnswer, IssuedChallenge, PasskeyAnswer, RelyingParty};
-use crate::access::sign_in::{ConfirmedSession, FoundSession, SignInClient, SignInRefusal, known_device, may_sign_in};
+use crate::access::sign_in::{ConfirmedSession, SignInClient, SignInRefusal, known_device, may_sign_in};
 use crate::access::sign_in_limits::{FactorCounter, SignInLimits};
 use crate::access::users::owner;
 use crate::{App, Failure, Gateway};

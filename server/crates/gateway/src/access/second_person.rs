@@ -1,8 +1,6 @@
 //! The rule of a second person for acts of users of the back office. The use case of an act asks it before it changes
 //! something, so no page can forget it.
 
-use std::cell::RefCell;
-
 use tillgate_domain::access::approval::act::{ApprovalAct, KeyAct, PendingRuleUse};
 use tillgate_domain::access::entity::{Entity, EntitySettings};
 use tillgate_domain::access::inheritance::find_deciding_settings;
@@ -13,7 +11,7 @@ use tillgate_store::AdminStore;
 use tillgate_store::access::user::UserKey;
 
 use crate::access::rights::holds_on;
-use crate::administration::{ActError, Administration};
+use crate::administration::{ActError, Administration, SecondPersonRule};
 use crate::delivery::webhook::EventKind;
 use crate::{Failure, Gateway};
 
@@ -21,16 +19,6 @@ use crate::{Failure, Gateway};
 const RULES: &str = "rule-approval";
 /// Name of the setting about keys and credentials.
 const KEYS: &str = "key-approval";
-
-/// The person for whom acts run, as far as the rule of a second person is concerned.
-#[derive(Debug, Default)]
-pub(crate) enum SecondPersonRule {
-    /// The operator, or somebody who has no session: no second person is needed.
-    #[default]
-    Operator,
-    /// A user of the back office, with the approved act that may run next, once.
-    Office(RefCell<Option<KeyAct>>),
-}
 
 impl Administration {
     /// Checks that an act on a secret of an entity may run without a second person, or is exactly the act that one has
@@ -124,6 +112,7 @@ fn further_permissions(act: &ApprovalAct) -> Vec<Permission> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::cell::RefCell;
     use std::sync::Arc;
 
     use tillgate_domain::access::level::Level;

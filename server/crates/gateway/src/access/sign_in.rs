@@ -19,6 +19,7 @@ use tillgate_vault::password::{SALT, hash_password, is_password_of};
 use zeroize::Zeroizing;
 
 use crate::access::actor::Actor;
+use crate::access::found_session::FoundSession;
 use crate::access::link_token::LinkToken;
 use crate::access::sign_in_limits::{FactorCounter, SignInLimits};
 use crate::access::users::owner;
@@ -59,17 +60,6 @@ pub struct ConfirmedSession {
     pub token: LinkToken,
     /// The cookie by which the browser is known later.
     pub device: String,
-}
-
-/// A session of a request.
-#[derive(Debug, Clone)]
-pub struct FoundSession {
-    /// The user.
-    pub user: User,
-    /// The session.
-    pub session: StoredSession,
-    /// The stage. Never over.
-    pub stage: SessionStage,
 }
 
 /// A second factor that is right, as the change that uses it up.
