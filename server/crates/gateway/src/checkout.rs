@@ -4,6 +4,8 @@ pub mod brand_offer;
 pub mod one_click;
 pub mod reminder;
 pub mod requirements;
+pub mod saved_forms;
+pub mod status_reads;
 pub mod submit;
 pub mod summary;
 

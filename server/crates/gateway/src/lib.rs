@@ -38,8 +38,8 @@ use tillgate_store::{Store, StoreError};
 use tillgate_vault::{AccountIndexKey, Sealed, Vault, VaultError, record_name};
 
 pub use app::App;
-use checkout::reminder::StatusReads;
-use checkout::summary::SavedForms;
+use checkout::saved_forms::SavedForms;
+use checkout::status_reads::StatusReads;
 use payment::PaymentsInFlight;
 use payment::page_visits::PageVisits;
 use payment::security_codes::SecurityCodeCache;

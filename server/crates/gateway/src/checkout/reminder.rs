@@ -6,9 +6,6 @@
 //! A checkout has at most one reminder, for its last attempt. While that attempt's shopper is on the issuer's or the
 //! brand's page, the reminder is suspended in the store; the write that ends the attempt resumes it.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-
 use tillgate_domain::address::add_parameters;
 use tillgate_domain::id::CheckoutId;
 use tillgate_store::delivery::message::REMINDER;
@@ -16,25 +13,6 @@ use tillgate_store::timer::{Timer, TimerKind};
 use tillgate_store::{Changes, RecordKeys, StoreError};
 
 use crate::{Failure, Gateway};
-
-/// Attempts whose outcome was read recently, each with its checkout. Reading an outcome writes nothing to the store, to
-/// keep the response fast: the worker cancels these reminders every second. After a crash, a merchant may get one
-/// reminder too many. The mutex is for concurrent requests.
-#[derive(Default)]
-pub struct StatusReads(Mutex<HashSet<(CheckoutId, String)>>);
-
-impl StatusReads {
-    /// Records in memory that the merchant has read the outcome of this attempt. Later attempts still have their
-    /// reminder.
-    pub(crate) fn record_read(&self, checkout: &CheckoutId, attempt: &str) {
-        self.lock_reads().insert((checkout.clone(), attempt.to_owned()));
-    }
-
-    /// Locks the reads, also after a panic in another thread.
-    fn lock_reads(&self) -> std::sync::MutexGuard<'_, HashSet<(CheckoutId, String)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Gateway {
     /// Deletes the reminders of the attempts whose outcome was read since the last call.
