@@ -19,8 +19,8 @@ use tillgate_store::{Changes, RecordKeys, RegistrationWithAccount, StoredCredent
 use super::payment::PaymentContext;
 use super::{Failure, Gateway};
 use crate::access::sender::Sender;
+use crate::payment::addresses::Addresses;
 use crate::payment::order;
-use crate::payment::pay::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::registration::stored_credentials::CredentialOwner;
 use crate::risk::velocity::AttemptOutcome;

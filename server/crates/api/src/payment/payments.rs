@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
-use tillgate_gateway::payment::pay::Addresses;
+use tillgate_gateway::payment::addresses::Addresses;
 use tillgate_wire::payment::{PaymentFields, PaymentStatusFields};
 
 use crate::AppState;

@@ -6,7 +6,7 @@ use axum::extract::State;
 use tillgate_domain::idempotency::EncodedResponse;
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::registration::Registration;
-use tillgate_gateway::payment::pay::Addresses;
+use tillgate_gateway::payment::addresses::Addresses;
 use tillgate_wire::registration::RegistrationFields;
 
 use crate::AppState;

@@ -25,7 +25,7 @@ use tillgate_store::{Changes, RecordKeys, RegistrationWithAccount, UpdateResult}
 use self::attempt::PreparedAttempt;
 use crate::access::sender::Sender;
 use crate::checkout::{check_purpose_path, unknown_checkout};
-use crate::payment::pay::Addresses;
+use crate::payment::addresses::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::payment::{PaymentContext, RoutedRequest};
 use crate::registration::stored_credentials::CredentialOwner;

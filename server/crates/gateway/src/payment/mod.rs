@@ -28,12 +28,14 @@
 //! before the approval is written: in [`record`], or in [`complete`].
 
 pub mod account_parameters;
+pub mod addresses;
 pub mod asynchronous;
 mod authorize;
 pub mod challenge;
 pub mod comment;
 pub mod complete;
 mod connector_request;
+mod context;
 pub mod daily_figures;
 mod debit_steps;
 pub mod deferred_effects;
@@ -41,6 +43,9 @@ pub mod duplicates;
 pub mod echo;
 pub mod follow_up;
 pub(super) mod follow_up_draft;
+mod held_card;
+mod identity;
+mod in_flight;
 pub(super) mod intake;
 pub mod listing;
 pub mod messages;
@@ -66,96 +71,21 @@ pub mod user_act;
 #[allow(clippy::unwrap_used)]
 mod tests;
 
-use jiff::Timestamp;
-
-pub use self::connector_request::PaymentsInFlight;
 pub(super) use self::connector_request::{ConnectorRequest, wait_for_answer};
+pub(super) use self::context::PaymentContext;
 pub(super) use self::debit_steps::capture_debit;
+pub(super) use self::held_card::HeldCard;
+pub(super) use self::identity::PaymentIdentity;
+pub use self::in_flight::PaymentsInFlight;
 pub(super) use self::intake::{Intake, RoutedRequest};
 pub(super) use self::record::PreparedPayment;
 pub(super) use self::resolve::send_modification;
-pub(super) use self::three_ds::HeldCard;
-use tillgate_connector::{MissingCapability, Order, OrderRequest, PaymentRoute};
-use tillgate_domain::id::PaymentId;
-use tillgate_domain::payment::{Payment, statement_descriptor};
-use tillgate_domain::refusal::Refusal;
+pub(super) use self::route::refuse_missing_capability;
 
+use self::route::check_capabilities;
 use self::three_ds::ThreeDsContext;
 use super::{Failure, Gateway};
-use crate::access::sender::Sender;
-use crate::payment::pay::Addresses;
-use crate::registration::stored_credentials::CredentialOwner;
 use crate::risk::velocity::AttemptGuard;
-
-/// Context of a payment request.
-#[derive(Clone, Copy)]
-pub(super) struct PaymentContext<'a> {
-    /// The sender.
-    pub(super) sender: Sender<'a>,
-    /// The stored credential, if one is used.
-    pub(super) credential_owner: CredentialOwner<'a>,
-    /// Addresses of the shopper and of the pages.
-    pub(super) addresses: Addresses<'a>,
-    /// The time of the payment by the clock of its entity. `None` for the current time.
-    pub(super) at: Option<Timestamp>,
-}
-
-impl PaymentContext<'_> {
-    /// Returns true if the account is a registration's.
-    fn has_stored_account(self) -> bool {
-        self.credential_owner.used.is_some()
-    }
-
-    /// Returns true if the shopper uses the hosted form.
-    fn is_in_form(self) -> bool {
-        self.sender.checkout().is_some()
-    }
-}
-
-/// Data that identify a new payment.
-#[derive(Clone)]
-pub(super) struct PaymentIdentity {
-    id: PaymentId,
-    descriptor: String,
-    /// The acquirer's id of the merchant.
-    merchant_id: String,
-    /// The current time by the entity's clock.
-    now: Timestamp,
-}
-
-impl PaymentIdentity {
-    /// Returns the data of a stored payment, at a time of its entity's clock.
-    pub(super) fn of_payment(payment: &Payment, now: Timestamp) -> Self {
-        Self {
-            id: payment.id.clone(),
-            descriptor: payment.descriptor.clone(),
-            merchant_id: payment.acquirer_merchant_id().to_owned(),
-            now,
-        }
-    }
-
-    /// Makes the request to a connector for an order of this payment, without an address to return to.
-    pub(super) fn order_request<'a>(&'a self, order: &'a Order) -> OrderRequest<'a> {
-        let (reference, merchant_id) = (self.id.as_str(), self.merchant_id.as_str());
-        OrderRequest { reference, merchant_id, return_url: None, descriptor: &self.descriptor, now: self.now, order }
-    }
-}
-
-/// Checks that a connector offers payment type, brand and currency of an order, before any request is sent.
-///
-/// # Errors
-/// A refusal that names the parameter.
-fn check_capabilities(order: &Order, route: &PaymentRoute) -> Result<(), Refusal> {
-    let checked =
-        route.connector.capabilities().check_payment(order.payment_type, order.brand, order.amount.currency());
-    checked.map_err(refuse_missing_capability)
-}
-
-/// Converts a missing capability of a connector to a refusal.
-pub(super) fn refuse_missing_capability(missing: MissingCapability) -> Refusal {
-    let MissingCapability { code, parameter, value, message } = missing;
-    Refusal::not_configured(code).with_parameter(parameter, &value, message)
-}
 
 impl Gateway {
     /// Runs all stages of a payment that need no lock. Writes nothing; [`PreparedPayment::decide_changes`] runs under
@@ -193,19 +123,5 @@ impl Gateway {
         }
         // Boxed, because it moves through several futures to the writer's thread.
         Ok((Box::new(prepared), attempt))
-    }
-
-    /// Makes the id of a payment and the text on the shopper's statement: the merchant's own text, or else the entity's
-    /// name. A payment that a clock has jumped over is dated, named and listed `at` its own time.
-    fn identify_payment(&self, intake: &Intake, at: Option<Timestamp>) -> Result<PaymentIdentity, Failure> {
-        let payer = &intake.payer;
-        let now = self.now_of(payer);
-        let id = match at.filter(|at| *at < now) {
-            Some(at) => Self::new_payment_id(at)?,
-            None => Self::new_payment_id(self.next_id_time(payer))?,
-        };
-        let descriptor = statement_descriptor(&id, order::statement_text(&intake.parameters).unwrap_or(&payer.name));
-        let merchant_id = payer.acquirer_merchant_id().to_owned();
-        Ok(PaymentIdentity { id, descriptor, merchant_id, now: at.unwrap_or(now) })
     }
 }

@@ -7,7 +7,7 @@ use tillgate_domain::payment::{PaymentType, Redirect};
 use super::super::{Failure, Gateway, random_bytes};
 use super::authorize::{AuthorizationResult, RequiredPage};
 use super::{Intake, PaymentContext, PaymentIdentity, three_ds};
-use crate::payment::pay::Addresses;
+use crate::payment::addresses::Addresses;
 
 impl Gateway {
     /// Makes the redirect of a payment whose shopper has to visit a page first: for 3-D Secure, of the brand, or of an

@@ -14,8 +14,9 @@ use tillgate_store::timer::{Timer, TimerKind};
 use tillgate_store::{Changes, RecordKeys};
 
 use super::super::{Failure, Gateway};
-use super::connector_request::{CONNECTOR_TIMEOUT, ConnectorAnswer, InFlightPayment, NextAnswer, wait_for_outcome};
+use super::connector_request::{CONNECTOR_TIMEOUT, ConnectorAnswer, wait_for_outcome};
 use super::debit_steps::capture_debit;
+use super::in_flight::{InFlightPayment, NextAnswer};
 use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
 

@@ -1,6 +1,7 @@
-//! Second stage: selects connector and authenticator, by the mode of the request and the settings of its channel.
+//! Second stage: selects connector and authenticator, by the mode of the request and the settings of its channel, and
+//! checks that the connector offers the order.
 
-use tillgate_connector::PaymentRoute;
+use tillgate_connector::{MissingCapability, Order, PaymentRoute};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::mode::ProcessingMode;
@@ -33,4 +34,20 @@ impl Gateway {
             None => Some(route),
         }
     }
+}
+
+/// Checks that a connector offers payment type, brand and currency of an order, before any request is sent.
+///
+/// # Errors
+/// A refusal that names the parameter.
+pub(super) fn check_capabilities(order: &Order, route: &PaymentRoute) -> Result<(), Refusal> {
+    let checked =
+        route.connector.capabilities().check_payment(order.payment_type, order.brand, order.amount.currency());
+    checked.map_err(refuse_missing_capability)
+}
+
+/// Converts a missing capability of a connector to a refusal.
+pub(crate) fn refuse_missing_capability(missing: MissingCapability) -> Refusal {
+    let MissingCapability { code, parameter, value, message } = missing;
+    Refusal::not_configured(code).with_parameter(parameter, &value, message)
 }

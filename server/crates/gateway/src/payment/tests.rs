@@ -29,7 +29,7 @@ use tillgate_store::{AdminStore, Sources, Store};
 use tillgate_vault::{AccountIndexKey, MasterKey, Vault};
 
 use self::host::{ConnectionFault, TestHost};
-use crate::payment::pay::Addresses;
+use crate::payment::addresses::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::registry::Registry;
 use crate::risk::stored_rules::compile_stored_rules;

@@ -19,10 +19,9 @@ use tillgate_domain::three_ds::{
 use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Parameters, Presence, has_eci_and_cavv, has_external_three_ds};
 use tillgate_shared::result::ResultCode;
-use tillgate_vault::Sealed;
 
 use super::super::{Failure, Gateway, random_bytes};
-use super::{Intake, PaymentContext, PaymentIdentity, RoutedRequest};
+use super::{HeldCard, Intake, PaymentContext, PaymentIdentity, RoutedRequest};
 use crate::payment::deferred_effects;
 use crate::payment::order;
 
@@ -53,15 +52,6 @@ pub(super) enum ThreeDsDecision {
     Wait(ThreeDsSession),
     /// The payment ends with this code.
     Decline(ResultCode),
-}
-
-/// The card of a payment that awaits 3-D Secure.
-#[derive(Debug)]
-pub(crate) struct HeldCard {
-    /// The sealed card number.
-    pub(crate) sealed: Sealed,
-    /// The time at which the card is deleted.
-    pub(crate) until: Timestamp,
 }
 
 impl ThreeDsContext {

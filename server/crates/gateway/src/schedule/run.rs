@@ -16,7 +16,7 @@ use tillgate_store::schedule::due::DueSchedules;
 use tillgate_store::{Changes, RecordKeys};
 
 use crate::access::sender::Sender;
-use crate::payment::pay::Addresses;
+use crate::payment::addresses::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::payment::{ConnectorRequest, PaymentContext, PreparedPayment};
 use crate::registration::stored_credentials::CredentialOwner;

@@ -10,7 +10,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::{Payment, PaymentType};
-use tillgate_gateway::payment::pay::Addresses;
+use tillgate_gateway::payment::addresses::Addresses;
 use tillgate_gateway::payment::response_recorder::ResponseRecorder;
 use tillgate_gateway::{Failure, Gateway};
 use tillgate_shared::parameter::Parameters;

@@ -14,7 +14,7 @@ use tillgate_shared::result::codes;
 use tillgate_store::{Changes, DeferredEffects, RecordKeys};
 
 use super::{ConnectionFault, TestShop, order_parameters};
-use crate::payment::pay::Addresses;
+use crate::payment::addresses::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 
 const IBAN: &str = "DE23100000001234567890";

@@ -19,7 +19,7 @@ use tillgate_store::{Changes, RecordKeys};
 
 use super::{CARD, ConnectionFault, TestShop, order_parameters};
 use crate::checkout::submit::{AttemptWrite, SubmitResult};
-use crate::payment::pay::Addresses;
+use crate::payment::addresses::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 
 const PUBLIC_URL: &str = "http://127.0.0.1/";

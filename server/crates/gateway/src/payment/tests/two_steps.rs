@@ -12,7 +12,7 @@ use tillgate_shared::result::codes;
 use super::host::{ConnectionFault, TestHost};
 use super::interleaving::challenged_form;
 use super::{CARD, TestShop, order_parameters};
-use crate::payment::pay::Addresses;
+use crate::payment::addresses::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
 
 /// Starts a gateway whose merchant checks payments.
