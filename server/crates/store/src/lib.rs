@@ -62,6 +62,7 @@ pub mod snapshot;
 mod sources;
 mod store;
 mod store_file;
+mod table_info;
 pub mod timer;
 mod update;
 mod value_encoding;

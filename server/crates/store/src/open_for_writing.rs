@@ -8,8 +8,9 @@ use tillgate_engine::sqlite::SqliteSession;
 use tillgate_vault::Vault;
 
 use super::error::Cause;
-use super::store_file::open_unmigrated;
+use super::store_file::open_marked;
 use super::{StoreError, migrations, schema_check, schema_guard};
+use crate::copy::move_mark::MoveMark;
 use crate::keys::audit_key;
 use crate::keys::sealed;
 use crate::keys::table_seal;
@@ -35,6 +36,13 @@ impl VaultAccess<'_> {
             Self::Server(vault) => audit_key::make_audit_key(session, vault).map(Some),
         }
     }
+}
+
+/// Opens the store's file for writing, at the version that it has. Fails if the store moves to another place.
+pub(super) fn open_unmigrated(folder: &Path) -> Result<SqliteSession, StoreError> {
+    let session = open_marked(folder)?;
+    MoveMark::refuse_marked(&session)?;
+    Ok(session)
 }
 
 /// Opens the store's file for writing, as [`open_session`] does, keeps its seal, and seals it again after a

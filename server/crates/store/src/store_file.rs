@@ -15,7 +15,6 @@ use tillgate_engine::sqlite::SqliteSession;
 
 use super::StoreError;
 use super::error::Cause;
-use crate::copy::move_mark::MoveMark;
 
 /// Name of the file in the data folder.
 const FILE: &str = "tillgate.db";
@@ -46,14 +45,7 @@ pub(super) fn is_restore_interrupted(folder: &Path) -> bool {
     path_with_suffix(folder, ".restoring").exists()
 }
 
-/// Opens the store's file for writing, at the version that it has. Fails if the store moves to another place.
-pub(super) fn open_unmigrated(folder: &Path) -> Result<SqliteSession, StoreError> {
-    let session = open_marked(folder)?;
-    MoveMark::refuse_marked(&session)?;
-    Ok(session)
-}
-
-/// Opens the store's file as [`open_unmigrated`] does, also if it has the mark of a store that moves.
+/// Opens the store's file for writing, at the version that it has, also if it has the mark of a store that moves.
 pub(super) fn open_marked(folder: &Path) -> Result<SqliteSession, StoreError> {
     make_folder(folder)?;
     if is_restore_interrupted(folder) {

@@ -6,7 +6,7 @@ use tillgate_engine::Session;
 use crate::StoreError;
 use crate::cluster::copied_rules;
 use crate::error::Cause;
-use crate::keys::table_seal;
+use crate::table_info::has_table;
 
 /// Name of the table.
 const TABLE: &str = "store_move";
@@ -31,7 +31,7 @@ pub(crate) enum MoveMark {
 impl MoveMark {
     /// Loads the mark of a store. `None` if it does not move.
     pub(crate) fn load(session: &dyn Session) -> Result<Option<Self>, StoreError> {
-        if !table_seal::has_table(session, TABLE)? {
+        if !has_table(session, TABLE)? {
             return Ok(None);
         }
         session.query_optional("SELECT state, place FROM store_move", (), |row| {

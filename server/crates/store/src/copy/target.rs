@@ -16,6 +16,7 @@ use crate::error::Cause;
 use crate::keys::table_seal::RowSum;
 use crate::keys::table_seal::copied::seal_copy;
 use crate::store_file::{make_folder, open_marked};
+use crate::table_info::has_table;
 use crate::{StoreError, StoreErrorKind, StoreLocation, lock, migrations};
 
 /// A table that every new store has rows of.
@@ -118,7 +119,7 @@ impl CopyTarget {
         for shape in tables.iter().filter(|shape| shape.name != FILLED) {
             let is_there = match self.is_database {
                 true => copied_rules::has_table(&*self.session, &shape.name)?,
-                false => crate::keys::table_seal::has_table(&*self.session, &shape.name)?,
+                false => has_table(&*self.session, &shape.name)?,
             };
             let query = format!("SELECT 1 FROM {} LIMIT 1", shape.quoted_name());
             if is_there && self.session.has_row(&query, ())? {

@@ -22,6 +22,7 @@ use tillgate_engine::sqlite::SqliteSession;
 use crate::keys::sealed;
 use crate::migrations::VERSION;
 use crate::settlement::ledger;
+use crate::table_info::has_table;
 use crate::{StoreError, schema_check};
 pub use tables::UNSEALED;
 use tables::{SEALED, sealed_tables};
@@ -161,11 +162,6 @@ fn load_seal(session: &dyn Session) -> Result<Option<Seal>, StoreError> {
     }
     let query = "SELECT sums FROM store_seal WHERE id = 1";
     Ok(session.query_optional(query, (), |row| row.get(0).map(Seal))?)
-}
-
-pub(crate) fn has_table(session: &dyn Session, table: &str) -> Result<bool, StoreError> {
-    let query = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1))";
-    Ok(session.query_one(query, [table], |row| row.get(0))?)
 }
 
 /// Returns true if the store is sealed.

@@ -4,8 +4,7 @@ use tillgate_engine::{OwnedValue, Session};
 
 use crate::keys::table_seal::*;
 use crate::migrations::{migrate, migrate_to};
-use crate::open_for_writing::open_session;
-use crate::store_file::open_unmigrated;
+use crate::open_for_writing::{open_session, open_unmigrated};
 
 fn sample_key() -> AuditKey {
     AuditKey::new(&[7; 32])
