@@ -17,7 +17,7 @@ use tillgate_vault::Vault;
 use super::StoreError;
 use crate::access::token;
 use crate::credential::HashKey;
-use crate::settlement::ledger;
+use crate::ledger;
 
 /// Name of the savepoint of an act inside of a transaction.
 const SAVEPOINT: &str = "act";

@@ -10,7 +10,7 @@ use tillgate_engine::sqlite::SqliteSession;
 
 use super::open_for_writing::open_session;
 use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, decision_input};
-use crate::settlement::ledger;
+use crate::settlement::booking::{EntryActor, record_booking};
 
 /// Opens a store's file for writing, and migrates it.
 ///
@@ -42,7 +42,7 @@ pub fn apply_changes(changes: &Changes, session: &dyn Session) -> Result<(), Sto
 /// If a row cannot be written.
 pub fn record_payment(payment: &Payment, session: &dyn Session) -> Result<(), StoreError> {
     match effects::payment_booking(None, payment) {
-        Some(booking) => ledger::record_booking(session, &Sources::system(), &booking, ledger::EntryActor::default()),
+        Some(booking) => record_booking(session, &Sources::system(), &booking, EntryActor::default()),
         None => Ok(()),
     }
 }

@@ -18,8 +18,8 @@ use super::document::{encode_document, read_document};
 use super::{AdminStore, Changes, Store, StoreError, timer};
 use crate::delivery::event;
 use crate::dispute::evidence::EvidenceChange;
+use crate::ledger;
 use crate::payment::load;
-use crate::settlement::ledger;
 
 /// A change of a dispute.
 #[derive(Debug)]

@@ -38,6 +38,7 @@ mod health;
 mod job_queue;
 pub mod keys;
 pub mod lease;
+mod ledger;
 mod location;
 mod lock;
 mod long_reads;

@@ -18,7 +18,7 @@ use tillgate_engine::{Session, params};
 use super::changes::{Change, Stage, WriteContext};
 use super::timer::{self, TimerKind};
 use super::{Changes, Sources, StoreError};
-use crate::settlement::ledger;
+use crate::ledger;
 
 impl Changes {
     /// Records a decision about a held payment in the audit, and queues its callback if a configuration applies. The

@@ -20,7 +20,7 @@ use super::changes::{Change, Stage, WriteContext};
 use super::document::{encode_document, read_document};
 use super::{Changes, Sources, Store, StoreError};
 use crate::delivery::event;
-use crate::settlement::ledger;
+use crate::ledger;
 
 /// Maximum number of requests of a chain, of runs and of schedules that one answer lists.
 const LISTED: u32 = 100;

@@ -13,7 +13,7 @@ use tillgate_engine::sqlite::SqliteSession;
 use super::error::Cause;
 use super::store_file::open_reader;
 use super::{StoreError, schema_check};
-use crate::settlement::ledger;
+use crate::ledger;
 
 /// The action of the entry about a schema that was refused, written as soon as the schema is in order again.
 const SCHEMA_REFUSE: &str = "schema refuse";

@@ -1,9 +1,9 @@
 //! Settlements as rows: terms, rates, states, batches, and postponed entries.
 
 pub mod batch_list;
+pub mod booking;
 pub mod booking_correction;
 pub mod file;
-pub mod ledger;
 pub mod ledger_migration;
 pub mod ledger_reads;
 pub mod reconciliation;
@@ -28,7 +28,7 @@ use tillgate_shared::money::Currency;
 use super::admin::Act;
 use super::document::{decode_document, encode_document, read_document};
 use super::timer::TimerKind;
-use super::{AdminStore, PaymentHistory, Store, StoreError};
+use super::{AdminStore, PaymentHistory, Store, StoreError, ledger};
 
 /// Largest number of batches on a page, and of postponed entries that are loaded at once.
 const PAGE: u16 = 500;

@@ -18,11 +18,11 @@ use tillgate_vault::Vault;
 
 use super::document::read_document;
 use super::settlement::StoredBatch;
-use super::{AdminStore, StoreError, StoreLocation, settlement};
+use super::{AdminStore, StoreError, StoreLocation, ledger, settlement};
 use crate::keys::audit_key;
 use crate::keys::table_seal;
 use crate::payment::shared_parameters;
-use crate::settlement::ledger;
+use crate::settlement::booking;
 use crate::settlement::ledger_reads;
 use crate::settlement::record_digest;
 use crate::settlement::record_digest::RecordDigest;
@@ -86,7 +86,7 @@ impl StoreSnapshot {
     pub fn is_sealed(&self) -> Result<bool, StoreError> {
         match self.has_seal {
             true => table_seal::is_sealed(&*self.session),
-            false => audit_key::is_made(&*self.session),
+            false => ledger::has_key(&*self.session),
         }
     }
 
@@ -141,7 +141,7 @@ impl StoreSnapshot {
     /// # Errors
     /// If the store cannot be read, or the payment is damaged.
     pub fn load_referenced(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<ReferencedPayment>, StoreError> {
-        ledger::load_referenced(&*self.session, entity, id)
+        booking::load_referenced(&*self.session, entity, id)
     }
 
     /// Loads a payment of an entity. `None` if it is not stored.

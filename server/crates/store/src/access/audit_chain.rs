@@ -1,11 +1,11 @@
 //! The chains of the audit log, and the entries that bind their ends.
 
 use jiff::Timestamp;
-use tillgate_domain::access::audit::{AuditEntry, ChainEnds, ChainHash, FIRST_HASH, LogHead};
+use tillgate_domain::access::audit::{AuditEntry, ChainEnds, LogHead};
 use tillgate_engine::Session;
 
 use crate::document::read_document;
-use crate::settlement::ledger::write_entry;
+use crate::ledger::write_entry;
 use crate::{Store, StoreError};
 
 impl Store {
@@ -37,13 +37,6 @@ fn load_newest_binding(session: &dyn Session) -> Result<Option<LogHead>, StoreEr
     let query = "SELECT document FROM audit_entry ORDER BY number DESC LIMIT 1";
     let newest = session.query_optional(query, (), |row| read_document::<AuditEntry>(row, 0))?;
     Ok(newest.and_then(|entry| entry.bound_head()))
-}
-
-/// Loads the number and the hash of the last entry of a chain: 0 and [`FIRST_HASH`] if there is none.
-pub(crate) fn load_chain_end(session: &dyn Session, chain: &str) -> Result<(i64, ChainHash), StoreError> {
-    let query = "SELECT number, hash FROM audit_entry WHERE entity = ?1 ORDER BY number DESC LIMIT 1";
-    let end = session.query_optional(query, [chain], |row| row.read())?;
-    Ok(end.unwrap_or((0, FIRST_HASH)))
 }
 
 /// Loads the last entry of each chain.

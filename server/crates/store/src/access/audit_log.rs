@@ -224,7 +224,7 @@ mod tests {
     use super::*;
     use crate::Sources;
     use crate::conformance::samples::{empty_directory, sample_entity, sample_time};
-    use crate::settlement::ledger::write_entry;
+    use crate::ledger::write_entry;
 
     /// Opens a store with entries: one about each owner in turn, of whom 0 is the gateway. Each second is a payment.
     async fn open_store(owners: &[u8]) -> (tempfile::TempDir, Store) {

@@ -15,7 +15,7 @@ use crate::access::user_change::UserChange;
 use crate::access::user_session::{self, StoredInvitation, StoredSession, TokenHash};
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::keys::sealed::read_sealed;
-use crate::settlement::ledger;
+use crate::ledger;
 use crate::{AdminStore, Store, StoreError};
 
 /// Columns of a user, in the order in which [`read_user`] reads them.

@@ -8,15 +8,8 @@ use crate::StoreError;
 use crate::access::token;
 use crate::error::Cause;
 use crate::keys::sealed_key::{SealedKeyError, make_stored_key, open_stored_key};
+use crate::ledger::AUDIT_KEY;
 use crate::table_info::has_table;
-
-/// The name of the key, both of its row and of its record in the vault.
-const AUDIT_KEY: &str = "audit key";
-
-/// Returns true if the audit log has a key.
-pub(crate) fn is_made(session: &dyn Session) -> Result<bool, StoreError> {
-    Ok(has_table(session, "sealed_key")? && session.has_row("SELECT 1 FROM sealed_key WHERE name = ?1", [AUDIT_KEY])?)
-}
 
 /// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
 pub(crate) fn open_audit_key(session: &dyn Session, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {

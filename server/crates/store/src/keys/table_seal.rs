@@ -20,8 +20,8 @@ use tillgate_engine::Session;
 use tillgate_engine::sqlite::SqliteSession;
 
 use crate::keys::sealed;
+use crate::ledger;
 use crate::migrations::VERSION;
-use crate::settlement::ledger;
 use crate::table_info::has_table;
 use crate::{StoreError, schema_check};
 pub use tables::UNSEALED;

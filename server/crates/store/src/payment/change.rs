@@ -10,7 +10,7 @@ use crate::change_log::Slot;
 use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::event;
 use crate::payment::{guards, rows};
-use crate::settlement::ledger;
+use crate::settlement::booking::{EntryActor, record_booking};
 use crate::timer::{self, TimerKind};
 use crate::{Changes, StoreError, dispute, review};
 
@@ -66,8 +66,8 @@ impl Change for PaymentChange {
         if let Some(booking) = effects::payment_booking(before, payment) {
             // A payment that ends later is booked by a task without a token, so the payment names the token itself.
             let name = payment.actor.as_deref().or(context.actor);
-            let actor = ledger::EntryActor { name, address: context.address };
-            ledger::record_booking(context.session, context.sources, &booking, actor)?;
+            let actor = EntryActor { name, address: context.address };
+            record_booking(context.session, context.sources, &booking, actor)?;
         }
         let moved_dispute = dispute::follow_payment(context, payment)?;
         let effects = effects::compute_payment_effects(before, payment);

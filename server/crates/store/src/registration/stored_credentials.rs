@@ -16,7 +16,7 @@ use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::event;
 use crate::document::{encode_document, read_document};
 use crate::keys::sealed::read_sealed_option;
-use crate::settlement::ledger;
+use crate::ledger;
 use crate::{Changes, Sources, Store, StoreError, StoreErrorKind, schedule};
 
 /// Keys of the stored credentials to load for a decision.

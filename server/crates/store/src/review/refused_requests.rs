@@ -6,7 +6,8 @@ use tillgate_domain::id::EntityId;
 use tillgate_engine::{Session, params};
 
 use crate::StoreError;
-use crate::settlement::ledger;
+use crate::ledger;
+use crate::schedule::clock;
 
 /// The analyst of the notes, as of reviews that end by themselves.
 const ANALYST: &str = "tillgate";
@@ -49,7 +50,7 @@ fn load_waiting(session: &dyn Session) -> Result<Vec<WaitingRequest>, StoreError
 fn refuse_request(session: &dyn Session, request: &WaitingRequest) -> Result<(), StoreError> {
     let WaitingRequest { payment, entity, decision, analyst } = request;
     let (owner, now) = (EntityId::parse(entity), Timestamp::now());
-    let ahead = owner.as_ref().map(|owner| ledger::load_clock_advance(session, owner)).transpose()?;
+    let ahead = owner.as_ref().map(|owner| clock::load_clock_advance(session, owner)).transpose()?;
     let time = now + ahead.unwrap_or_default();
     let note =
         format!("The {decision} of {analyst} had not been carried out before an update of the gateway: decide again");

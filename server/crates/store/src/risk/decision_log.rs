@@ -9,8 +9,8 @@ use tillgate_domain::risk::list::ListPosition;
 use tillgate_domain::risk::rules::{RiskAction, RiskChange};
 use tillgate_engine::{Row, Session, params};
 
+use crate::ledger;
 use crate::risk::rules;
-use crate::settlement::ledger;
 use crate::{AdminStore, Store, StoreError};
 
 /// Largest number of rows of one kind that an entity keeps. Older ones are deleted.

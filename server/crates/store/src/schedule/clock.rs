@@ -12,7 +12,7 @@ use tillgate_engine::{Session, params};
 
 use crate::changes::{Change, Stage, WriteContext};
 use crate::document::read_document;
-use crate::settlement::ledger;
+use crate::ledger;
 use crate::timer::TimerKind;
 use crate::{AdminStore, Cancellation, Changes, Store, StoreError};
 
@@ -155,7 +155,7 @@ fn record_jump(session: &dyn Session, clock: &EntityId, by: SignedDuration, now:
     if by.is_zero() {
         return Ok(());
     }
-    let began = now + ledger::load_clock_advance(session, clock)?;
+    let began = now + load_clock_advance(session, clock)?;
     // Rows of `schedule` have their times by the machine's clock.
     let lead = to_milliseconds(began.duration_since(now));
     session.execute(
@@ -236,6 +236,14 @@ fn move_clock(session: &dyn Session, clock: &EntityId, by: SignedDuration) -> Re
         )?;
     }
     Ok(())
+}
+
+/// Loads the time by which the clock of an entity is ahead of the machine's.
+pub(crate) fn load_clock_advance(session: &dyn Session, entity: &EntityId) -> Result<SignedDuration, StoreError> {
+    let query = "SELECT coalesce(owner.ahead, entity.ahead)
+         FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?1";
+    let ahead = session.query_optional(query, [entity.as_str()], |row| row.get(0))?;
+    Ok(SignedDuration::from_millis(ahead.unwrap_or(0)))
 }
 
 /// Returns the stored form of a clock's advance, in milliseconds. A clock is at most years ahead, so the value fits.

@@ -12,7 +12,9 @@ use tillgate_domain::settlement::ledger::is_booked;
 use tillgate_domain::settlement::reconciliation::{ReconciliationRecord, RecordType, SettlementStatus};
 
 use crate::document::{decode_document, read_document};
-use crate::settlement::ledger;
+use crate::ledger;
+use crate::schedule::clock;
+use crate::settlement::booking;
 use crate::{AdminStore, StoreError};
 
 /// Corrected bookings of an entity in a currency.
@@ -78,7 +80,7 @@ impl AdminStore {
             if content.action != PAYMENT || !has_booked {
                 continue;
             }
-            let referenced = ledger::load_referenced(&*self.session, &entity, referenced)?;
+            let referenced = booking::load_referenced(&*self.session, &entity, referenced)?;
             if !is_booked(referenced) {
                 wrong.push(WrongEntry { number: row.get(0)?, entity, content });
             }
@@ -114,7 +116,7 @@ impl AdminStore {
     /// Writes the entry that takes a wrong booking back. `record` had settled it.
     fn write_correction(&self, wrong: &WrongEntry, record: Option<&RecordId>) -> Result<(), StoreError> {
         let now = Timestamp::now();
-        let time = now + ledger::load_clock_advance(&*self.session, &wrong.entity)?;
+        let time = now + clock::load_clock_advance(&*self.session, &wrong.entity)?;
         let WrongEntry { content, number, .. } = wrong;
         let opposite = |sums: &LedgerSums| LedgerSums::from_array(sums.to_array().map(i64::wrapping_neg));
         let entry =

@@ -18,8 +18,9 @@ use tillgate_engine::{Session, params};
 use crate::admin::Act;
 use crate::document::{encode_document, read_document};
 use crate::keys::sealed::begin_immediate;
+use crate::ledger;
 use crate::payment::load;
-use crate::settlement::ledger;
+use crate::settlement::booking;
 use crate::settlement::reconciliation;
 use crate::{AdminStore, StoreError, dispute};
 
@@ -260,7 +261,7 @@ impl AdminStore {
 
     /// Loads the type of a payment.
     pub fn load_payment_type(&self, entity: &EntityId, id: &PaymentId) -> Result<Option<PaymentType>, StoreError> {
-        ledger::load_payment_type(&*self.session, entity, id)
+        booking::load_payment_type(&*self.session, entity, id)
     }
 
     /// Loads the open dispute of a payment.

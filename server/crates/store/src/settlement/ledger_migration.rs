@@ -13,7 +13,9 @@ use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use crate::StoreError;
 use crate::document::read_document;
-use crate::settlement::ledger;
+use crate::ledger;
+use crate::settlement::booking;
+use crate::settlement::booking::EntryActor;
 use crate::settlement::record_digest::{DigestChange, RecordDigest, compute_digest};
 
 /// The fields of a stored payment that its movement depends on. Documents of tests have only some of them.
@@ -55,7 +57,7 @@ pub(crate) fn record_earlier_payments(session: &dyn Session) -> Result<(), Store
     while let Some(row) = rows.next()? {
         let stored: StoredPayment = read_document(&row, 0)?;
         if let Some((payment, created)) = stored.find_approved() {
-            ledger::write_payment_entry(session, now, created, &payment, ledger::EntryActor::default())?;
+            booking::write_payment_entry(session, now, created, &payment, EntryActor::default())?;
         }
     }
     Ok(())

@@ -11,8 +11,8 @@ use tillgate_engine::{Session, params};
 
 use crate::admin::Act;
 use crate::document::{decode_document, read_document};
+use crate::ledger;
 use crate::settlement::file::{EntityScope, SettledParts};
-use crate::settlement::ledger;
 use crate::settlement::reconciliation;
 use crate::{AdminStore, Store, StoreError};
 

@@ -8,7 +8,7 @@ use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_engine::Session;
 
 use crate::keys::table_seal::{RowSum, SEALED, Seal, compute_sum, load_seal};
-use crate::settlement::ledger;
+use crate::ledger;
 use crate::snapshot::StoreSnapshot;
 use crate::{AdminStore, StoreError};
 
