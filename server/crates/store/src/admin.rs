@@ -12,10 +12,8 @@ use tillgate_domain::id::EntityId;
 use tillgate_engine::{Params, Session};
 use tillgate_os::process;
 use tillgate_shared::format::mask::mask_card_numbers;
-use tillgate_vault::Vault;
 
 use super::StoreError;
-use crate::access::token;
 use crate::credential::HashKey;
 use crate::ledger;
 
@@ -46,9 +44,8 @@ pub struct AdminStore {
 }
 
 impl AdminStore {
-    /// Makes a store of its session, for the user who runs the process.
-    pub(super) fn new(session: Box<dyn Session>, vault: Option<&Vault>) -> Self {
-        let hash_key = vault.and_then(|vault| token::find_hash_key(&*session, vault));
+    /// Makes a store of its session and the key of the hashes of tokens, for the user who runs the process.
+    pub(super) fn new(session: Box<dyn Session>, hash_key: Option<HashKey>) -> Self {
         Self { session, hash_key, actor: process::describe_user(), address: None }
     }
 

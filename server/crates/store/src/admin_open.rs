@@ -2,14 +2,18 @@
 
 use std::path::Path;
 
+use tillgate_engine::Session;
+use tillgate_engine::postgres::PostgresAddress;
 use tillgate_vault::Vault;
 
 use super::open_for_writing::{VaultAccess, open_sealed_session};
 use super::place::StorePlace;
-use super::store_file::store_path;
+use super::store_file::{BUSY_TIMEOUT, store_path};
 use super::{AdminStore, Store, StoreError, StoreLocation};
+use crate::access::token;
 use crate::cluster;
 use crate::cluster::servers::count_servers;
+use crate::cluster::writer_session::open_writer;
 
 impl AdminStore {
     /// Opens the store of a data folder and migrates it. Creates folder and file if they are absent.
@@ -32,7 +36,22 @@ impl AdminStore {
         }
         let access = vault.map_or(VaultAccess::None, VaultAccess::Admin);
         let session = open_sealed_session(location.folder(), access)?;
-        Ok(Self::new(Box::new(session), vault))
+        Ok(Self::of_session(Box::new(session), vault))
+    }
+
+    /// Opens a database of a cluster as [`AdminStore::open_with_vault`] opens a data folder.
+    ///
+    /// # Errors
+    /// If the database cannot be reached or is of the wrong kind, or its schema is of a later version.
+    pub(crate) fn open_cluster(address: &PostgresAddress, vault: Option<&Vault>) -> Result<Self, StoreError> {
+        let session = open_writer(address, vault.map_or(VaultAccess::None, VaultAccess::Admin), BUSY_TIMEOUT)?;
+        Ok(Self::of_session(Box::new(session), vault))
+    }
+
+    /// Makes a store of its session, with the key of the hashes of tokens if the vault opens it.
+    fn of_session(session: Box<dyn Session>, vault: Option<&Vault>) -> Self {
+        let hash_key = vault.and_then(|vault| token::find_hash_key(&*session, vault));
+        Self::new(session, hash_key)
     }
 
     /// Opens a store and migrates it. Returns `None`, and creates nothing, if there is no store.

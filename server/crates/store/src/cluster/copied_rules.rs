@@ -3,7 +3,7 @@
 use tillgate_engine::postgres::{PostgresAddress, PostgresSession, load_version, migrate};
 use tillgate_engine::{OwnedValue, Session};
 
-use super::MIGRATIONS;
+use super::migrations::MIGRATIONS;
 use super::servers::count_servers;
 use crate::StoreError;
 use crate::copy::table_shape::TableShape;

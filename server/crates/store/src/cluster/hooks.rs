@@ -9,8 +9,8 @@ use tillgate_engine::postgres::PostgresAddress;
 use tillgate_vault::Vault;
 
 use super::commit_mark::CommitMark;
-use super::open_writer;
 use super::servers::add_server;
+use super::writer_session::open_writer;
 use crate::directory_reload::DirectoryReload;
 use crate::group_commit::CommitHooks;
 use crate::job_queue::Lane;

@@ -7,6 +7,7 @@ pub(crate) mod copied_rules;
 mod hooks;
 pub(crate) mod inquiries;
 pub(crate) mod lease_keeper;
+mod migrations;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 mod order_tests;
@@ -14,22 +15,20 @@ pub(crate) mod servers;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 pub(crate) mod tests;
+pub(crate) mod writer_session;
 
 use std::fs::File;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tillgate_domain::access::audit::ChainHash;
-use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::id::to_hex;
-use tillgate_engine::postgres::{
-    ClusterMigration, PostgresAddress, PostgresSession, check_pooling, load_version, migrate,
-};
-use tillgate_engine::{FromValue as _, OwnedValue, Session};
-use tillgate_vault::{Keyring, Vault};
+use tillgate_engine::Session;
+use tillgate_engine::postgres::{PostgresAddress, PostgresSession, check_pooling, load_version};
+use tillgate_vault::Keyring;
 
 use self::commit_mark::CommitMark;
 use self::hooks::ClusterHooks;
+use self::migrations::MIGRATIONS;
+use self::writer_session::open_writer;
 use crate::copy::move_mark::MoveMark;
 use crate::directory_reload::DirectoryReload;
 use crate::entity_directory::Directory;
@@ -37,45 +36,8 @@ use crate::group_commit::{CommitQueue, HookedSession};
 use crate::open_for_writing::VaultAccess;
 use crate::place::StorePlace;
 use crate::readers::Readers;
-use crate::store_file::BUSY_TIMEOUT;
 use crate::writer::Writer;
-use crate::{AdminStore, ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access, keys};
-
-/// The migrations, oldest first. The first one makes the schema that the migrations of SQLite have made by then.
-const MIGRATIONS: &[ClusterMigration] =
-    &[ClusterMigration { version: 68, script: include_str!("../postgres_migrations/0068_baseline.sql") }];
-
-/// Opens a session that writes, with the schema of this version, and with the key of the audit log as far as `access`
-/// opens it.
-pub(super) fn open_writer(
-    address: &PostgresAddress,
-    access: VaultAccess<'_>,
-    lock_timeout: Duration,
-) -> Result<PostgresSession, StoreError> {
-    let mut session = PostgresSession::connect(address)?;
-    migrate(&session, MIGRATIONS)?;
-    MoveMark::refuse_marked(&session)?;
-    session.set_lock_timeout(Some(lock_timeout))?;
-    if let Some(key) = access.open_audit_key(&session)? {
-        add_audit_functions(&mut session, &key);
-    }
-    Ok(session)
-}
-
-/// Gives a session the functions that hash entries of the audit log. The database never has the key.
-fn add_audit_functions(session: &mut PostgresSession, key: &AuditKey) {
-    let id = key.id().to_owned();
-    session.add_function("audit_key_id", move |_| Ok(OwnedValue::Text(id.clone())));
-    let key = key.clone();
-    session.add_function("audit_hash", move |values| {
-        let [previous, number, entity, document] = values else {
-            return Ok(OwnedValue::Null);
-        };
-        let previous = ChainHash::from_value(*previous)?;
-        let hash = key.hash_entry(&previous, number.as_integer()?, entity.as_str()?, document.as_blob()?);
-        Ok(OwnedValue::Blob(hash.to_vec()))
-    });
-}
+use crate::{ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access, keys};
 
 /// Loads the size of the database in bytes.
 pub(crate) fn load_size(session: &dyn Session) -> Result<u64, StoreError> {
@@ -184,17 +146,6 @@ impl Store {
             directory,
             sources,
         ))
-    }
-}
-
-impl AdminStore {
-    /// Opens a database of a cluster as [`AdminStore::open_with_vault`] opens a data folder.
-    ///
-    /// # Errors
-    /// If the database cannot be reached or is of the wrong kind, or its schema is of a later version.
-    pub(crate) fn open_cluster(address: &PostgresAddress, vault: Option<&Vault>) -> Result<Self, StoreError> {
-        let session = open_writer(address, vault.map_or(VaultAccess::None, VaultAccess::Admin), BUSY_TIMEOUT)?;
-        Ok(Self::new(Box::new(session), vault))
     }
 }
 

@@ -1,0 +1,7 @@
+//! The migrations of a database of PostgreSQL.
+
+use tillgate_engine::postgres::ClusterMigration;
+
+/// The migrations, oldest first. The first one makes the schema that the migrations of SQLite have made by then.
+pub(super) const MIGRATIONS: &[ClusterMigration] =
+    &[ClusterMigration { version: 68, script: include_str!("../postgres_migrations/0068_baseline.sql") }];
