@@ -10,7 +10,6 @@ use tillgate_domain::risk::rules::{RiskAction, RiskChange};
 use tillgate_engine::{Row, Session, params};
 
 use crate::ledger;
-use crate::risk::rules;
 use crate::{AdminStore, Store, StoreError};
 
 /// Largest number of rows of one kind that an entity keeps. Older ones are deleted.
@@ -175,12 +174,6 @@ fn load_page(
 }
 
 impl Store {
-    /// Writes events with their rows in the decision log, in one transaction.
-    pub async fn write_risk_changes(&self, changes: Vec<RiskChange>) -> Result<(), StoreError> {
-        self.run_write(move |session| changes.iter().try_for_each(|change| rules::apply_change(session, change, None)))
-            .await
-    }
-
     /// Loads the latest rows of an entity and kind, the latest first.
     pub fn load_risk_changes(
         &self,

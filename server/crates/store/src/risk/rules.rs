@@ -141,6 +141,11 @@ impl Store {
         self.run_write(move |session| refill_rules(session, &directory)).await
     }
 
+    /// Writes events with their rows in the decision log, in one transaction.
+    pub async fn write_risk_changes(&self, changes: Vec<RiskChange>) -> Result<(), StoreError> {
+        self.run_write(move |session| changes.iter().try_for_each(|change| apply_change(session, change, None))).await
+    }
+
     /// Loads the rules and lists of an entity, and the requested entry.
     pub fn load_risk_state(&self, keys: &RiskKeys) -> Result<RiskState, StoreError> {
         self.run_read(|session| load_state(session, keys))
