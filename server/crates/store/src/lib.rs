@@ -44,6 +44,7 @@ mod lock;
 mod long_reads;
 mod migrations;
 mod newest_id;
+pub mod node;
 mod open;
 mod open_for_writing;
 mod payment;
