@@ -5,7 +5,6 @@ use tillgate_domain::access::passkey::{CHALLENGE_LIMIT, ChallengePurpose};
 use tillgate_domain::id::UserId;
 use tillgate_engine::{Row, Session, params};
 
-use crate::access::user::milliseconds;
 use crate::access::user_session::TokenHash;
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::{Store, StoreError};
@@ -65,8 +64,8 @@ impl Store {
     /// are too old.
     pub async fn add_challenge(&self, hash: TokenHash, challenge: StoredChallenge) -> Result<(), StoreError> {
         self.run_write(move |session| {
-            let now = milliseconds(challenge.created);
-            let oldest = challenge.created.checked_sub(CHALLENGE_LIMIT).map_or(0, milliseconds);
+            let now = challenge.created.as_millisecond();
+            let oldest = challenge.created.checked_sub(CHALLENGE_LIMIT).map_or(0, Timestamp::as_millisecond);
             // A few at a time, so that no write is long after a flood. More go with each challenge than come.
             let statement = "DELETE FROM passkey_challenge WHERE hash IN
                  (SELECT hash FROM passkey_challenge WHERE created < ?1 LIMIT 10)";
@@ -113,7 +112,7 @@ pub(super) fn add_passkey(session: &dyn Session, passkey: &StoredPasskey) -> Res
     let statement = "INSERT INTO passkey (id, user, credential, host, name, key, created)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let StoredPasskey { id, user, credential, host, name, key, created, .. } = passkey;
-    let parameters = params![id, user.as_str(), credential, host, name, key, milliseconds(*created)];
+    let parameters = params![id, user.as_str(), credential, host, name, key, created.as_millisecond()];
     session.execute(statement, parameters)?;
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Users of the back office as rows, and the one way to change them: load a user with what belongs to the act, decide,
 //! and write the changes with their entries in the audit log, in one transaction.
 
-use jiff::Timestamp;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::access::one_time_code::RecoveryHash;
 use tillgate_domain::access::role::{Permission, Permissions, Reach, Role, RoleGrant};
@@ -226,25 +225,23 @@ fn decide_and_write<T, E>(
 }
 
 fn load_user(session: &dyn Session, key: &UserKey) -> Result<Option<LoadedUser>, StoreError> {
-    let (mut own_session, mut invitation) = (None, None);
-    let (column, value) = match key {
-        UserKey::Id(id) => ("id", id.as_str().to_owned()),
-        UserKey::Mail(mail) => ("mail", mail.clone()),
-        UserKey::Session(_) | UserKey::SessionNumber(_) => match user_session::load_session(session, key)? {
-            Some((found, user)) => {
-                own_session = Some(found);
-                ("id", user)
-            }
-            None => return Ok(None),
-        },
-        UserKey::Invitation(hash) => match user_session::load_invitation(session, hash)? {
-            Some((found, user)) => {
-                invitation = Some(found);
-                ("id", user)
-            }
-            None => return Ok(None),
-        },
+    let own_session = match key {
+        UserKey::Session(hash) => user_session::load_session(session, hash)?,
+        UserKey::SessionNumber(number) => user_session::load_numbered_session(session, *number)?,
+        _ => None,
     };
+    let invitation = match key {
+        UserKey::Invitation(hash) => user_session::load_invitation(session, hash)?,
+        _ => None,
+    };
+    let ((own_session, of_session), (invitation, of_invitation)) = (own_session.unzip(), invitation.unzip());
+    let (column, value) = match key {
+        UserKey::Id(id) => ("id", Some(id.as_str().to_owned())),
+        UserKey::Mail(mail) => ("mail", Some(mail.clone())),
+        UserKey::Session(_) | UserKey::SessionNumber(_) => ("id", of_session),
+        UserKey::Invitation(_) => ("id", of_invitation),
+    };
+    let Some(value) = value else { return Ok(None) };
     let query = format!("SELECT {COLUMNS} FROM user WHERE {column} = ?1");
     let found = session.query_optional(&query, [value], read_user)?;
     let Some(mut stored) = found else { return Ok(None) };
@@ -322,9 +319,4 @@ fn read_user(row: &Row<'_>) -> tillgate_engine::Result<StoredUser> {
         },
         epoch: row.get(12)?,
     })
-}
-
-/// Returns the time of a change in the form of a column.
-pub(super) fn milliseconds(time: Timestamp) -> i64 {
-    time.as_millisecond()
 }

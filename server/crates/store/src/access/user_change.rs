@@ -10,7 +10,6 @@ use tillgate_vault::Sealed;
 
 use crate::StoreError;
 use crate::access::passkey::{StoredPasskey, add_passkey};
-use crate::access::user::milliseconds;
 use crate::access::user_session::TokenHash;
 
 /// Time for which a session that is over is kept, for the questions of an investigation.
@@ -162,7 +161,7 @@ impl UserChange {
             Self::AddPasskey(passkey) => add_passkey(session, passkey),
             Self::UsePasskey { id, key, now } => {
                 let statement = "UPDATE passkey SET key = ?3, used = ?4 WHERE user = ?1 AND id = ?2";
-                run(statement, &params![user, id, key, milliseconds(*now)])
+                run(statement, &params![user, id, key, now.as_millisecond()])
             }
             Self::RemovePasskey(id) => run("DELETE FROM passkey WHERE user = ?1 AND id = ?2", &params![user, id]),
             Self::RemovePasskeys => run(REMOVE_PASSKEYS, &params![user]),
@@ -172,7 +171,7 @@ impl UserChange {
             Self::UseStep(step) => run("UPDATE user SET step = ?2 WHERE id = ?1", &params![user, step]),
             Self::SetFailures(failures) => {
                 let statement = "UPDATE user SET failures = ?2, failed = ?3 WHERE id = ?1";
-                run(statement, &params![user, failures.count, failures.last.map(milliseconds)])
+                run(statement, &params![user, failures.count, failures.last.map(Timestamp::as_millisecond)])
             }
             Self::AddRole(grant) => add_role(session, user, grant),
             Self::RemoveRole(grant) => {
@@ -184,21 +183,21 @@ impl UserChange {
             Self::ConfirmSession { number, hash, now } => {
                 let statement = "UPDATE user_session SET hash = ?3, confirmed = ?4, used = ?4, factor = ?4
                      WHERE number = ?2 AND user = ?1 AND ended IS NULL";
-                run(statement, &params![user, number, hash, milliseconds(*now)])
+                run(statement, &params![user, number, hash, now.as_millisecond()])
             }
             Self::RefreshFactor { number, now } => {
                 let statement = "UPDATE user_session SET factor = ?3 WHERE number = ?2 AND user = ?1 AND ended IS NULL";
-                run(statement, &params![user, number, milliseconds(*now)])
+                run(statement, &params![user, number, now.as_millisecond()])
             }
             Self::SetMail(mail) => run("UPDATE user SET mail = ?2 WHERE id = ?1", &params![user, mail]),
             Self::EndSession { number, now } => {
                 let statement = "UPDATE user_session SET ended = ?3 WHERE number = ?2 AND user = ?1 AND ended IS NULL";
-                run(statement, &params![user, number, milliseconds(*now)])
+                run(statement, &params![user, number, now.as_millisecond()])
             }
             Self::EndSessions { kept, now } => {
                 let statement = "UPDATE user_session SET ended = ?3
                     WHERE user = ?1 AND number IS DISTINCT FROM ?2 AND ended IS NULL";
-                run(statement, &params![user, kept, milliseconds(*now)])
+                run(statement, &params![user, kept, now.as_millisecond()])
             }
             Self::Invite { hash, now, expires, inviter } => {
                 add_invitation(session, user, hash, *now, *expires, inviter.as_ref())
@@ -207,7 +206,7 @@ impl UserChange {
             Self::CloseInvitations(now) => close_invitations(session, user, *now),
             Self::CloseMadeInvitations(now) => {
                 let statement = "UPDATE user_invitation SET used = ?2 WHERE inviter = ?1 AND used IS NULL";
-                run(statement, &params![user, milliseconds(*now)])
+                run(statement, &params![user, now.as_millisecond()])
             }
         }
     }
@@ -216,7 +215,7 @@ impl UserChange {
 fn add_user(session: &dyn Session, new: &User) -> Result<(), StoreError> {
     let statement = "INSERT INTO user (id, mail, name, state, created) VALUES (?1, ?2, ?3, ?4, ?5)";
     let (id, state) = (new.id.as_str(), new.state.as_str());
-    session.execute(statement, params![id, new.mail, new.name, state, milliseconds(new.created)])?;
+    session.execute(statement, params![id, new.mail, new.name, state, new.created.as_millisecond()])?;
     new.permissions.grants().iter().try_for_each(|grant| add_role(session, id, grant))
 }
 
@@ -234,7 +233,7 @@ fn start_session(
     new: &NewSession,
     confirmed: Option<Timestamp>,
 ) -> Result<(), StoreError> {
-    let since = |limit| new.now.checked_sub(limit).map_or(0, milliseconds);
+    let since = |limit| new.now.checked_sub(limit).map_or(0, Timestamp::as_millisecond);
     let (oldest, unconfirmed) = (since(KEPT), since(FACTOR_LIMIT));
     session.execute(
         "DELETE FROM user_session WHERE user = ?1 AND (created < ?2 OR confirmed IS NULL AND created < ?3)",
@@ -242,7 +241,7 @@ fn start_session(
     )?;
     let statement = "INSERT INTO user_session (hash, user, created, used, confirmed, factor, address, agent)
          VALUES (?1, ?2, ?3, ?3, ?4, ?4, ?5, ?6)";
-    let (now, confirmed) = (milliseconds(new.now), confirmed.map(milliseconds));
+    let (now, confirmed) = (new.now.as_millisecond(), confirmed.map(Timestamp::as_millisecond));
     let parameters = params![new.hash, user, now, confirmed, new.address, new.agent];
     session.execute(statement, parameters)?;
     Ok(())
@@ -259,7 +258,7 @@ fn add_invitation(
 ) -> Result<(), StoreError> {
     close_invitations(session, user, now)?;
     let statement = "INSERT INTO user_invitation (hash, user, created, expires, inviter) VALUES (?1, ?2, ?3, ?4, ?5)";
-    let parameters = params![hash, user, milliseconds(now), milliseconds(expires), inviter.map(UserId::as_str)];
+    let parameters = params![hash, user, now.as_millisecond(), expires.as_millisecond(), inviter.map(UserId::as_str)];
     session.execute(statement, parameters)?;
     Ok(())
 }
@@ -267,7 +266,7 @@ fn add_invitation(
 fn close_invitations(session: &dyn Session, user: &str, now: Timestamp) -> Result<(), StoreError> {
     session.execute(
         "UPDATE user_invitation SET used = ?2 WHERE user = ?1 AND used IS NULL",
-        params![user, milliseconds(now)],
+        params![user, now.as_millisecond()],
     )?;
     Ok(())
 }

@@ -5,7 +5,6 @@ use tillgate_domain::access::user::{IDLE_LIMIT, SESSION_LIMIT, SessionTimes};
 use tillgate_domain::id::UserId;
 use tillgate_engine::{Row, Session, ToValue, params};
 
-use crate::access::user::UserKey;
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::{Store, StoreError};
 
@@ -69,16 +68,27 @@ impl Store {
     }
 }
 
-/// Loads a session by the hash of its token or by its number, with its user.
+/// Loads a session by the hash of its token, with its user.
 pub(super) fn load_session(
     session: &dyn Session,
-    key: &UserKey,
+    hash: &TokenHash,
 ) -> Result<Option<(StoredSession, String)>, StoreError> {
-    let (column, value): (&str, &dyn ToValue) = match key {
-        UserKey::Session(hash) => ("hash", hash),
-        UserKey::SessionNumber(number) => ("number", number),
-        _ => return Ok(None),
-    };
+    select_session(session, "hash", hash)
+}
+
+/// Loads a session by its number, with its user.
+pub(super) fn load_numbered_session(
+    session: &dyn Session,
+    number: i64,
+) -> Result<Option<(StoredSession, String)>, StoreError> {
+    select_session(session, "number", &number)
+}
+
+fn select_session(
+    session: &dyn Session,
+    column: &str,
+    value: &dyn ToValue,
+) -> Result<Option<(StoredSession, String)>, StoreError> {
     let query = format!("SELECT {COLUMNS}, user FROM user_session WHERE {column} = ?1");
     session.query_optional(&query, [value], |row| Ok((read_session(row)?, row.get(8)?)))
 }
