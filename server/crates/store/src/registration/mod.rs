@@ -1,5 +1,6 @@
-//! Registrations: stored credentials, and effects that wait for a payment.
+//! Registrations: stored credentials, their end, and effects that wait for a payment.
 
 pub mod deferred_effects;
+mod expiry;
 pub mod listing;
 pub mod stored_credentials;
