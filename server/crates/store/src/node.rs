@@ -1,5 +1,5 @@
-//! This process as a node of its cluster: its name, its leases on background work, and the turns of acts. A file has one
-//! server, which needs none of them.
+//! This process as a node of its cluster: its name, its leases on background work, and the turns of acts. A file has
+//! one server, which needs none of them.
 
 use std::time::Duration;
 
