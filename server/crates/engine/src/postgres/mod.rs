@@ -8,6 +8,7 @@ mod error;
 mod locks;
 mod pool;
 mod pooler;
+mod pooler_error;
 mod schema;
 mod session;
 mod values;

@@ -1,10 +1,7 @@
 //! Recognizes a pooler such as pgbouncer between this process and the server, if it breaks what sessions rely on.
 
-use super::{PostgresAddress, PostgresSession};
-use crate::{Error, ErrorKind, Result, Session as _};
-
-/// Advice after each reason.
-const ADVICE: &str = "connect to PostgreSQL without a pooler: a node has few connections, and keeps them";
+use super::{PostgresAddress, PostgresSession, pooler_error};
+use crate::{Result, Session as _};
 
 /// Checks that an address leads to a server whose sessions are those of this process. Locks, settings and compiled
 /// statements belong to a session.
@@ -17,8 +14,7 @@ pub fn check_pooling(address: &PostgresAddress) -> Result<()> {
     let kept = first.ask_plainly("SHOW idle_in_transaction_session_timeout")?;
     // Zero is the default of PostgreSQL, and none of the limits is zero.
     if kept == "0" {
-        let text = format!("a pooler between Tillgate and PostgreSQL drops the limits of sessions; {ADVICE}");
-        return Err(Error::new(ErrorKind::Other, text));
+        return Err(pooler_error::dropped_limits());
     }
     let own = ask_process(&first)?;
     let second = PostgresSession::connect(address)?;
@@ -28,11 +24,7 @@ pub fn check_pooling(address: &PostgresAddress) -> Result<()> {
     let is_shared = ask_process(&second)? == own || ask_process(&first)? != own;
     second.run_script("ROLLBACK")?;
     if is_shared {
-        let text = format!(
-            "a pooler between Tillgate and PostgreSQL shares sessions between connections (pool_mode = transaction), and the \
-             locks of a session would be those of another node; {ADVICE}"
-        );
-        return Err(Error::new(ErrorKind::Other, text));
+        return Err(pooler_error::shared_sessions());
     }
     Ok(())
 }
@@ -40,14 +32,4 @@ pub fn check_pooling(address: &PostgresAddress) -> Result<()> {
 /// Returns the process of the server that answers a session.
 fn ask_process(session: &PostgresSession) -> Result<String> {
     session.ask_plainly("SELECT pg_backend_pid()")
-}
-
-/// Returns the reason for a refused connection if a pooler refuses it: it does not know the limits of a session.
-pub(super) fn explain_refusal(error: Error) -> Error {
-    if !error.to_string().contains("unsupported startup parameter") {
-        return error;
-    }
-    let text =
-        format!("a pooler between Tillgate and PostgreSQL does not take the limits of sessions ({error}); {ADVICE}");
-    Error::new(ErrorKind::Other, text)
 }

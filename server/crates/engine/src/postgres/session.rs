@@ -14,7 +14,7 @@ use super::client::TimedClient;
 use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::locks;
-use super::pooler::explain_refusal;
+use super::pooler_error::explain_refusal;
 use super::values::{Sent, is_readable, is_sendable};
 use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef, WriteScope};
 
