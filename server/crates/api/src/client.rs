@@ -8,7 +8,7 @@ use tillgate_net::{client_address, forwarded};
 use tillgate_shared::format::mask::{Strictness, has_card_number};
 use tillgate_shared::parameter::{Parameters, find_parameter};
 
-use super::AppState;
+use super::app_state::AppState;
 
 /// Returns the client's address, as [`client_address::resolve_address`] finds it.
 pub(super) fn resolve_address(state: &AppState, parts: &Parts) -> IpAddr {

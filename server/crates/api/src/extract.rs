@@ -30,6 +30,8 @@ use tillgate_shared::parameter::{
 use tillgate_store::credential::AccessGrant;
 use tillgate_store::entity_directory::Directory;
 
+use super::app_state::AppState;
+use super::client;
 use super::error_response::ApiError;
 use super::idempotency::{IdempotencyCheck, IdempotencyHeader, NewRequest, reserve_key};
 use super::received::{
@@ -38,7 +40,6 @@ use super::received::{
 };
 use super::reference::Route;
 use super::response::{ndc_of_path, set_request_clock};
-use super::{AppState, client};
 use crate::access::credentials;
 use crate::access::transport;
 

@@ -18,9 +18,10 @@ use tillgate_net::wrong_credentials::counted_network;
 use tower::{Service, ServiceExt as _};
 
 use super::access::credentials::read_bearer;
+use super::app_state::AppState;
 use super::error_response::ApiError;
 use super::response::ndc_of_path;
-use super::{AppState, build_router, client};
+use super::{build_router, client};
 
 /// Maximum size in bytes of a body that is served at once. Twice the size of a payment with the data of the browser,
 /// two addresses and ten items.

@@ -1,8 +1,5 @@
 //! `Idempotency-Key` headers: detects concurrent, repeated and conflicting requests by key.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::response::Response;
@@ -14,39 +11,14 @@ use tillgate_gateway::Failure;
 use tillgate_shared::parameter::Parameters;
 use zeroize::Zeroizing;
 
-use super::AppState;
+use super::app_state::AppState;
+use super::in_flight::InFlightGuard;
 use super::response::into_http_response;
 
 /// The header with the idempotency key.
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 /// The header that marks a replayed response.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-
-/// Idempotency keys of requests in flight in this process, so that a concurrent duplicate is refused at once. The mutex
-/// is locked only to add or remove a key. The store guarantees that only one of two such requests is written.
-#[derive(Debug, Clone, Default)]
-pub struct InFlight(Arc<Mutex<HashSet<(EntityId, IdempotencyKey)>>>);
-
-/// An idempotency key that is in flight until this is dropped.
-#[derive(Debug)]
-struct InFlightGuard {
-    in_flight: InFlight,
-    key: (EntityId, IdempotencyKey),
-}
-
-impl InFlight {
-    /// Marks a key as in flight until the guard is dropped. Returns `None` if it is in flight already.
-    fn try_reserve(&self, key: (EntityId, IdempotencyKey)) -> Option<InFlightGuard> {
-        let new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
-        new.then(|| InFlightGuard { in_flight: self.clone(), key })
-    }
-}
-
-impl Drop for InFlightGuard {
-    fn drop(&mut self) {
-        self.in_flight.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
-    }
-}
 
 /// The idempotency header of a request, before the body is read.
 pub(super) struct IdempotencyHeader {

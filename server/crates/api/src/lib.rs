@@ -5,6 +5,7 @@
 
 mod access;
 mod access_log;
+mod app_state;
 mod checkout;
 mod client;
 mod dispute;
@@ -15,6 +16,7 @@ pub mod form;
 mod heavy_requests;
 mod html_page;
 mod idempotency;
+mod in_flight;
 mod line_stream;
 mod merchant_response;
 mod meta;
@@ -32,7 +34,6 @@ mod settlement;
 mod three_ds;
 pub mod webhook_payload;
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::Router;
@@ -41,9 +42,6 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{delete, get, post};
-use ipnet::IpNet;
-use tillgate_domain::access::setup_fault::SetupFault;
-use tillgate_gateway::App;
 use tillgate_gateway::registry;
 use tower::ServiceBuilder;
 use tower::util::MapResponseLayer;
@@ -51,56 +49,18 @@ use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
-use crate::form::Builds;
-pub use checkout::fields_host::{FieldsUrl, PagesHost};
-pub use checkout::policy_reports::ReportLimiter;
+pub use app_state::AppState;
+pub use checkout::host_names::{FieldsUrl, PagesHost};
+pub use checkout::report_limiter::ReportLimiter;
 pub use draining::Draining;
 pub use heavy_requests::build_service;
-pub use idempotency::InFlight;
+pub use in_flight::InFlight;
 pub use payment::response_cache::ResponseCache;
+pub use response::BUILD_NUMBER;
 pub use tillgate_net::wrong_credentials::WrongCredentials;
-
-/// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.
-pub const BUILD_NUMBER: &str = env!("TILLGATE_BUILD_NUMBER");
 
 /// Maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
-
-/// State shared by all request handlers: the application, and what only its HTTP interface needs.
-pub struct AppState {
-    /// The application.
-    pub app: Arc<App>,
-    /// The builds of the hosted form that are served.
-    pub builds: Arc<Builds>,
-    /// Cached responses.
-    pub response_cache: ResponseCache,
-    /// Idempotency keys of requests in flight.
-    pub in_flight: InFlight,
-    /// Limits the rate of policy violation reports from browsers.
-    pub report_limiter: ReportLimiter,
-    /// The address that shoppers' browsers use, with a trailing slash. If absent, it is derived from each request.
-    pub public_url: Option<String>,
-    /// The address of the card frames, if they have a host of their own.
-    pub fields_url: Option<FieldsUrl>,
-    /// The host of further pages, if they have one of their own.
-    pub pages_host: Option<PagesHost>,
-    /// Limit on wrong credentials.
-    pub wrong_credentials: WrongCredentials,
-    /// Networks whose `X-Forwarded-For`, `-Host` and `-Proto` headers are trusted.
-    pub trusted_proxies: Vec<IpNet>,
-    /// Mistakes in the set-up, for which no live entity is served.
-    pub setup_faults: Vec<SetupFault>,
-    /// The announced end of the server.
-    pub draining: Draining,
-}
-
-impl Deref for AppState {
-    type Target = App;
-
-    fn deref(&self) -> &App {
-        &self.app
-    }
-}
 
 /// Builds every route of the service, and nests further pages under a path. [`reference::ROUTES`] describes all but the
 /// pages, which are inside the same layers: the log, the limits, and the rule that the host of the card frames has only

@@ -13,7 +13,7 @@ use tillgate_domain::id::EntityId;
 use tillgate_gateway::Failure;
 use tillgate_store::{Cancellation, StoreError};
 
-use super::AppState;
+use super::app_state::AppState;
 
 /// Number of pages that wait for a slow client.
 const BUFFERED_PAGES: usize = 2;

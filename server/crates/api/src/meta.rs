@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use tillgate_domain::access::setup_fault::SetupFault;
 use tillgate_wire::service::{HealthFields, ResultCodesFields};
 
-use super::AppState;
+use super::app_state::AppState;
 use super::response::{build_response, new_ndc};
 
 /// The body of the list of result codes.

@@ -16,7 +16,8 @@ use tillgate_domain::ndc::Ndc;
 use tillgate_shared::result::ResultCode;
 use tillgate_wire::Answer;
 
-use crate::BUILD_NUMBER;
+/// Build number: 40 hexadecimal digits of the source's commit, `@`, and its time, `yyyy-MM-dd HH:mm:ss +0000`.
+pub const BUILD_NUMBER: &str = env!("TILLGATE_BUILD_NUMBER");
 
 /// Returns a new request identifier, which begins with the entity if it is known.
 pub(super) fn new_ndc(entity: Option<&EntityId>) -> Ndc {

@@ -21,7 +21,7 @@ use tillgate_gateway::payment::challenge::{ChallengeStep, ProcessedChallenge};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::codes;
 
-use super::AppState;
+use super::app_state::AppState;
 use super::client;
 use super::extract::PathId;
 use super::html_page::{HtmlPage, NO_FRAME, STYLE, report_directive, report_integrity, script_tag, serve_page_script};

@@ -16,7 +16,7 @@ use tillgate_wire::payment::{PaymentMessage, RiskCheckMessage};
 use tillgate_wire::registration::RegistrationFields;
 use tillgate_wire::schedule::{ScheduleEventSource, ScheduleMessage};
 
-use crate::BUILD_NUMBER;
+use crate::response::BUILD_NUMBER;
 
 /// Groups of a payload with personal data of the shopper, left out if a webhook is configured without it.
 const CUSTOMER_GROUPS: [&str; 9] = [

@@ -12,8 +12,8 @@ use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse as _, Response};
 use tillgate_domain::refusal::Refusal;
 
-use crate::AppState;
-use crate::checkout::fields_host::FieldsUrl;
+use crate::app_state::AppState;
+use crate::checkout::host_names::FieldsUrl;
 use crate::error_response::ApiError;
 use crate::reference::{BrowserAccess, ROUTES};
 use crate::response::ndc_of_path;

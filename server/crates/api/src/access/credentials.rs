@@ -13,7 +13,7 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::credential::{AccessDenied, AccessGrant};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::reference::{ROUTES, Route};
 
 /// The merchant routes, by path.

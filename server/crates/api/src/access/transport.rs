@@ -13,9 +13,10 @@ use tillgate_domain::id::{EntityId, PageId};
 use tillgate_domain::refusal::Refusal;
 use tillgate_net::forwarded;
 
+use crate::app_state::AppState;
+use crate::client;
 use crate::error_response::ApiError;
 use crate::response::{ndc_of_path, set_request_clock};
-use crate::{AppState, client};
 
 /// Returns the reason why a request cannot be for a live entity: the gateway has no public address, its set-up opens it
 /// to strangers, its clock is wrong, or no trusted proxy reports HTTPS. Returns `None` if it can.

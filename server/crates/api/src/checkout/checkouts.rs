@@ -27,13 +27,14 @@ use tillgate_wire::checkout::{
 };
 use tillgate_wire::payment::{RedirectFields, ShopperAccountFields};
 
+use crate::app_state::AppState;
+use crate::client;
 use crate::extract::{MerchantRequest, PathId, PublicUrl};
 use crate::merchant_response::{ApiResult, respond_to_shopper};
 use crate::payment::page::INLINE;
 use crate::payment::response_cache::cache_key;
 use crate::received::read_form_parameters;
 use crate::response::{build_response, build_response_at, encode_response, http_status, into_http_response};
-use crate::{AppState, client};
 
 /// Handles `POST /v1/checkouts`: creates a checkout that is pinned to the current build of the form. With
 /// `integrity=true` the response has the hash of that build's loader.

@@ -19,6 +19,7 @@ use tillgate_net::page_headers::{INTEGRITY_POLICY, SCRIPTS_WITH_HASH};
 use tillgate_shared::frame_messages::FrameField;
 use tillgate_wire::checkout::{DocumentFields, DocumentHeaderFields};
 
+use crate::app_state::AppState;
 use crate::checkout::form_config::Shopper;
 use crate::checkout::form_config::closed_checkout_config;
 use crate::checkout::form_config::describe_brands;
@@ -30,7 +31,7 @@ use crate::checkout::form_config::relay_config;
 use crate::form::{Bundle, DocumentTemplate, HTML};
 use crate::html_page::HtmlPage;
 use crate::served_file::{file_response, header_value};
-use crate::{AppState, client, html_page};
+use crate::{client, html_page};
 
 /// One year without revalidation, because the address contains the content's hash.
 const IMMUTABLE_CACHE: &str = "public, max-age=31536000, immutable";

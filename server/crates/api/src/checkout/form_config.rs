@@ -16,7 +16,7 @@ use tillgate_shared::brand::{AccountType, Brand};
 use tillgate_wire::registration::RemovedRegistrationFields;
 use tillgate_wire::{ResultFields, WireTime};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::merchant_response::{ApiResult, respond_to_shopper};
 use crate::response::build_response;
 

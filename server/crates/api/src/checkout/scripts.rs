@@ -9,9 +9,10 @@ use axum::response::Response;
 use tillgate_wire::ResultFields;
 use tillgate_wire::checkout::{ScriptFields, ScriptsFields};
 
+use crate::app_state::AppState;
 use crate::checkout::form;
+use crate::checkout::host_names::FieldsUrl;
 use crate::response::{build_response, new_ndc};
-use crate::{AppState, FieldsUrl};
 
 /// Purposes of files by path prefix; the first match wins.
 const PURPOSES: &[(&str, &str)] = &[

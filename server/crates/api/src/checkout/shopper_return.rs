@@ -9,7 +9,7 @@ use axum::response::Response;
 use maud::html;
 use tillgate_domain::address::host_and_port;
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::PathId;
 use crate::html_page::NO_FRAME;
 use crate::payment::brand_page::render_document;

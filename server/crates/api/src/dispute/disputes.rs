@@ -19,7 +19,7 @@ use tillgate_gateway::dispute::decide::DisputeRequest;
 use tillgate_gateway::dispute::evidence::NewEvidence;
 use tillgate_wire::dispute::{DisputeDetailFields, DisputeFields, DisputeListFields, StoredEvidenceFields};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
 use crate::response::encode_response;

@@ -21,7 +21,7 @@ use tillgate_gateway::payment::complete::CompletionResult;
 use tillgate_net::page_headers::integrity_value;
 use tillgate_shared::brand::{Brand, Flow};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::checkout::form::ANY_ORIGIN;
 use crate::extract::PathId;
 use crate::html_page::{HtmlPage, NO_FRAME, STYLE, serve_page_script};

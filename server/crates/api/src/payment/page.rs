@@ -4,7 +4,7 @@ use tillgate_domain::address::add_parameters;
 use tillgate_domain::payment::Payment;
 use tillgate_shared::result::codes;
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::checkout::form::ANY_ORIGIN;
 use crate::checkout::form::entity_ancestors;
 use crate::html_page::NO_FRAME;

@@ -10,7 +10,7 @@ use tillgate_domain::payment::Payment;
 use tillgate_gateway::payment::addresses::Addresses;
 use tillgate_wire::payment::{PaymentFields, PaymentStatusFields};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId, PublicUrl};
 use crate::merchant_response::ApiResult;
 use crate::registration::registrations;

@@ -14,7 +14,7 @@ use tillgate_gateway::{Failure, Gateway};
 use tillgate_store::Cancellation;
 use tillgate_wire::payment::PaymentListFields;
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
 use crate::payment::payments;

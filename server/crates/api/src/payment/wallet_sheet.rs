@@ -18,12 +18,13 @@ use tillgate_gateway::Failure;
 use tillgate_net::page_headers::integrity_value;
 use tillgate_shared::brand::{AccountType, Brand};
 
+use crate::app_state::AppState;
 use crate::checkout::form::FormQuery;
 use crate::checkout::form::checkout_ancestors;
+use crate::checkout::host_names::FieldsUrl;
 use crate::extract::PathId;
 use crate::html_page::{HtmlPage, STYLE, report_directive, report_integrity, serve_page_script};
 use crate::received::read_form_parameters;
-use crate::{AppState, FieldsUrl};
 
 const SCRIPT: &str = include_str!("wallet_sheet.js");
 

@@ -23,7 +23,7 @@ pub use route::{
 };
 pub use table::ROUTES;
 
-use super::AppState;
+use super::app_state::AppState;
 use crate::form::EncodedFile;
 use crate::served_file::file_response;
 

@@ -9,7 +9,7 @@ use tillgate_domain::registration::Registration;
 use tillgate_gateway::payment::addresses::Addresses;
 use tillgate_wire::registration::RegistrationFields;
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId, PublicUrl};
 use crate::merchant_response::ApiResult;
 use crate::payment::payments::encode_payment;

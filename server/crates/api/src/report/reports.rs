@@ -17,7 +17,7 @@ use tillgate_gateway::report::ReportReader;
 use tillgate_store::{Cancellation, StoreError};
 use tillgate_wire::report::{AuthorizationsFields, ChargebacksFields, TotalsFields};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::MerchantRequest;
 use crate::merchant_response::ApiResult;
 

@@ -13,7 +13,7 @@ use tillgate_gateway::report::ReportReader;
 use tillgate_store::StoreError;
 use tillgate_wire::payment::ListedPaymentFields;
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::MerchantRequest;
 use crate::line_stream::{LineSource, stream_lines};
 use crate::merchant_response::ApiResult;

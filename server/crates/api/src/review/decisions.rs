@@ -18,9 +18,10 @@ use tillgate_message::review_callback::{
 use tillgate_store::StoreErrorKind;
 
 use crate::access::transport;
+use crate::app_state::AppState;
+use crate::client;
 use crate::extract::PathId;
 use crate::received::{is_form, read_limited_body};
-use crate::{AppState, client};
 
 /// Maximum size of a body, in bytes.
 const BODY_LIMIT: usize = 64 * 1024;

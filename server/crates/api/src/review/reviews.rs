@@ -21,7 +21,7 @@ use tillgate_wire::review::{
     ChangedReviewFields, ListedReviewFields, ReviewDetailFields, ReviewFields, ReviewListFields,
 };
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
 use crate::response::{encode_response, into_http_response};

@@ -11,7 +11,7 @@ use tillgate_store::risk::decision_log::DecisionLogRow;
 use tillgate_wire::risk::{RiskChangeFields, RiskChangesFields};
 use tillgate_wire::{ResultFields, WireTime};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::MerchantRequest;
 use crate::merchant_response::ApiResult;
 

@@ -23,7 +23,7 @@ use tillgate_store::StoreError;
 use tillgate_wire::risk::{DryRunProgressFields, DryRunProgressLine, DryRunReportLine};
 use tokio::runtime::Handle;
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
 use crate::response::{encode_response, request_clock_lead, request_time, with_clock_lead};

@@ -20,7 +20,7 @@ use tillgate_risk::find_list_key;
 use tillgate_store::risk::list::ListSelection;
 use tillgate_wire::risk::{ChangedListEntryFields, ListEntriesFields};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::MerchantRequest;
 use crate::merchant_response::ApiResult;
 use crate::response::encode_response;

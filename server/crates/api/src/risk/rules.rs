@@ -20,7 +20,7 @@ use tillgate_wire::risk::{
 };
 use tillgate_wire::{ResultFields, WireTime};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
 use crate::response::encode_response;

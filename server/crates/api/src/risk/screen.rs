@@ -8,7 +8,7 @@ use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::Payment;
 use tillgate_wire::payment::RiskCheckFields;
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
 use crate::response::{encode_response, http_status};

@@ -9,7 +9,7 @@ use tillgate_domain::ndc::Ndc;
 use tillgate_gateway::schedule::clock::ClockReading;
 use tillgate_wire::schedule::ClockFields;
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
 use crate::response::encode_response;

@@ -11,7 +11,7 @@ use tillgate_domain::schedule::Schedule;
 use tillgate_gateway::schedule::{FoundSchedules, ScheduleDetails};
 use tillgate_wire::schedule::{ScheduleDetailFields, ScheduleFields, ScheduleListFields};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::merchant_response::ApiResult;
 use crate::response::encode_response;

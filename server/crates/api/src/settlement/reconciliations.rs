@@ -20,7 +20,7 @@ use tillgate_wire::settlement::{
     AggregationsFields, ReconciliationFileFields, ReconciliationFilesFields, ReconciliationRecordFields,
 };
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::{MerchantRequest, PathId};
 use crate::line_stream::{LineSource, stream_lines};
 use crate::merchant_response::ApiResult;

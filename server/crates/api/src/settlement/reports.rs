@@ -14,7 +14,7 @@ use tillgate_store::Cancellation;
 use tillgate_wire::ResultFields;
 use tillgate_wire::settlement::{BalanceFields, BalancesFields, FeesFields, SettlementsFields};
 
-use crate::AppState;
+use crate::app_state::AppState;
 use crate::extract::MerchantRequest;
 use crate::merchant_response::ApiResult;
 use crate::report::reports::ReportFormat;

@@ -35,12 +35,13 @@ use tillgate_shared::parameter::Parameters;
 use self::input::{FieldError, StoredAccount, convert_input, convert_stored_input, field_errors_of};
 use self::page::{PlainForms, style_with_look};
 use self::texts::FormTexts;
+use crate::app_state::AppState;
 use crate::checkout::form::FormQuery;
 use crate::checkout::form::checkout_ancestors;
 use crate::checkout::form_config::{creditor_name, named_brands};
+use crate::client;
 use crate::html_page::{HtmlPage, report_directive, report_integrity};
 use crate::received::read_form_parameters;
-use crate::{AppState, client};
 
 /// Maximum size in bytes of the shop page's address in all forms of a page together. The address is repeated in each
 /// form. It is left out if it is long and there are many brands, because a short request would otherwise have a huge
