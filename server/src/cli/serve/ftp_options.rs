@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use tillgate_file_transfer::ftp::FtpOptions;
 use tillgate_file_transfer::ftp::certificate::CertificateFiles;
+use tillgate_file_transfer::ftp::server::FtpOptions;
 use tillgate_file_transfer::ftp::tls::FtpTls;
 use tokio::net::TcpListener;
 

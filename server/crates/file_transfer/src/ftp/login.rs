@@ -7,7 +7,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_store::StoreError;
 use tillgate_vault::password::{self, SALT};
 
-use super::FtpServer;
+use super::server::FtpServer;
 
 /// A user who is logged in.
 #[derive(Clone)]

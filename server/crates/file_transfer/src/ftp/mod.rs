@@ -15,75 +15,30 @@ mod data;
 mod listing;
 mod login;
 mod pattern;
+pub mod server;
 mod session;
 pub mod tls;
 mod transfer;
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::ops::RangeInclusive;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tillgate_gateway::App;
-use tillgate_net::shares::Shares;
-use tillgate_net::wrong_credentials::{WrongCredentials, counted_network};
+use tillgate_net::wrong_credentials::counted_network;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use self::server::{FtpOptions, FtpServer};
 use self::session::FtpSession;
-use self::tls::FtpTls;
 
 /// Pause after an error of `accept`, such as no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// Number of passwords that are checked at once. Each check takes 19 MiB and some time of a processor.
-const CHECKS_AT_ONCE: usize = 2;
-/// Number of ports that wait for a data connection at once if the system selects them.
-const UNLIMITED_PORTS: usize = 1024;
-/// Wrong passwords of an address in an hour, after which no password of the address is checked.
-const WRONG_PASSWORDS: u32 = 30;
-
-/// Options of the FTP server.
-pub struct FtpOptions {
-    /// TLS with the operator's certificate. `None` for plain FTP.
-    pub tls: Option<FtpTls>,
-    /// Ports of data connections. `None` for those that the system selects.
-    pub passive_ports: Option<RangeInclusive<u16>>,
-    /// The address that clients connect to for data, if a router translates addresses. `None` for the address to which
-    /// the client has connected.
-    pub public_address: Option<Ipv4Addr>,
-    /// Maximum number of sessions.
-    pub sessions: usize,
-    /// Maximum number of sessions of one address (IPv6: of one /64).
-    pub sessions_per_address: usize,
-    /// Time without a command after which a session ends.
-    pub idle_timeout: Duration,
-}
-
-/// State that all sessions share.
-struct FtpServer {
-    app: Arc<App>,
-    options: FtpOptions,
-    /// Sessions, by network of the client.
-    sessions: Shares,
-    /// Counts wrong passwords by address. Guards itself.
-    wrong_passwords: WrongCredentials,
-    /// Limits the number of passwords that are checked at once.
-    checks: Semaphore,
-    /// Ports that wait for a data connection, by entity of the user.
-    waiting_ports: Shares,
-}
 
 /// Serves FTP until `stop` changes; sessions end then.
 pub async fn serve_ftp(app: Arc<App>, listener: TcpListener, options: FtpOptions, mut stop: watch::Receiver<bool>) {
-    let server = Arc::new(FtpServer {
-        sessions: Shares::new(options.sessions, options.sessions_per_address),
-        wrong_passwords: WrongCredentials::new(WRONG_PASSWORDS),
-        checks: Semaphore::new(CHECKS_AT_ONCE),
-        waiting_ports: share_ports(options.passive_ports.as_ref()),
-        app,
-        options,
-    });
+    let server = Arc::new(FtpServer::new(app, options));
     let mut sessions = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -101,13 +56,6 @@ pub async fn serve_ftp(app: Arc<App>, listener: TcpListener, options: FtpOptions
         }
     }
     sessions.shutdown().await;
-}
-
-/// Shares the passive ports among entities: the sessions of one wait on a quarter of them at most, so that they do not
-/// take the last port from the others.
-fn share_ports(ports: Option<&RangeInclusive<u16>>) -> Shares {
-    let count = ports.map_or(UNLIMITED_PORTS, |ports| usize::from(ports.end().saturating_sub(*ports.start())) + 1);
-    Shares::new(count, count.div_ceil(4))
 }
 
 /// Starts a session in a task of its own, or tells the client that there are too many.

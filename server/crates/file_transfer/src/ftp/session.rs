@@ -15,19 +15,17 @@ use tokio::io::BufReader;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use super::FtpServer;
 use super::command::{Command, FolderPath};
 use super::data::{DataConnection, DataFault, DataTls, accept_data, listen_passive};
 use super::listing::{ListingForm, format_time};
 use super::login::{LoggedIn, LoginRefusal};
+use super::server::FtpServer;
 use super::tls::SessionTls;
 use super::transfer::TransferFault;
-use control::{Control, Reply, read_line, send_reply};
+use control::{Control, REPLY_TIMEOUT, Reply, read_line, send_reply};
 
 /// Maximum time until a client has logged in.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(60);
-/// Maximum time of a TLS handshake, and for a client to receive a reply.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
 /// Number of wrong passwords or refused commands after which a session ends.
 const MAX_FAULTS: u32 = 10;
 

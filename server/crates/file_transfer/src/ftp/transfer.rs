@@ -8,8 +8,8 @@ use tillgate_domain::settlement::reconciliation::file::format_header;
 use tillgate_store::settlement::reconciliation_file::StoredFile;
 use tillgate_store::{Cancellation, StoreError};
 
-use super::FtpServer;
 use super::data::DataConnection;
+use super::server::FtpServer;
 
 /// Reason why a transfer ends early.
 #[derive(Debug)]

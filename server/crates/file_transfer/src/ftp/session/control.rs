@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
-use super::REPLY_TIMEOUT;
 use crate::ftp::command::MAX_LINE;
+
+/// Maximum time of a TLS handshake, and for a client to receive a reply.
+pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The control connection, plain or with TLS.
 pub(super) trait ControlStream: AsyncRead + AsyncWrite + Send + Unpin {}
