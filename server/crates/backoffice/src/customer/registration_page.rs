@@ -29,8 +29,9 @@ use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
+use crate::payment::collect_ids;
 use crate::payment::filter::find_zone;
-use crate::payment::{collect_ids, state_text, state_tone, type_text};
+use crate::payment::labels::{state_text, state_tone, type_text};
 
 /// Number of payments on the page.
 const PAYMENTS: usize = 20;

@@ -25,7 +25,7 @@ use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::filter::find_zone;
-use crate::payment::type_text;
+use crate::payment::labels::type_text;
 
 /// Number of entries on a page.
 const PAGE_SIZE: usize = 50;

@@ -19,8 +19,8 @@ use tillgate_gateway::payment::user_act::{ChangeablePayment, MODIFICATIONS, Requ
 use tillgate_shared::money::Amount;
 
 use super::collect_ids;
-use super::detail::{account_end, amount_text};
 use super::filter::parse_amount;
+use super::labels::{account_end, amount_text};
 use crate::BASE;
 use crate::access::Fields;
 use crate::components::facts::facts;

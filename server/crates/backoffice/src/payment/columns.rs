@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use tillgate_gateway::payment::listing::{ListRow, ListedState};
 
 use super::filter::ListQuery;
-use super::{describe_state, type_text};
+use super::labels::{describe_state, type_text};
 use crate::components::badge::badge;
 use crate::components::result::result_text;
 use crate::components::table::{Column, Shown};

@@ -15,8 +15,9 @@ use tillgate_gateway::registration::user_act::CustomerLinks;
 use tillgate_store::Cancellation;
 
 use super::filter::find_zone;
+use super::labels::{account_end, amount_text, describe_state, state_text, state_tone, type_text};
 use super::steps::TimelineReader;
-use super::{acts, collect_ids, comments, describe_state, parameters, state_text, state_tone, steps, type_text};
+use super::{acts, collect_ids, comments, parameters, steps};
 use crate::BASE;
 use crate::access::people::NameReader;
 use crate::components::badge::{Tone, badge};
@@ -73,11 +74,6 @@ fn collect_scope(office: &Office) -> StoryScope {
         money: of(Permission::ViewMoney),
         deliveries: of(Permission::ViewDeliveries),
     }
-}
-
-/// Formats an amount with its currency.
-pub(crate) fn amount_text(texts: &Texts, payment: &Payment) -> String {
-    format!("{} {}", texts.amount(&payment.amount.to_string()), payment.amount.currency().code())
 }
 
 /// Renders the content.
@@ -154,15 +150,6 @@ fn render_summary(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: O
         (texts.get("payments.reference"), payment.merchant_transaction_id().map(|text| html! { (text) })),
         (texts.get("payments.channel"), owner.map(|owner| html! { (owner.name) })),
     ])
-}
-
-/// Returns the visible end of the account number.
-pub(crate) fn account_end(payment: &Payment) -> Option<&str> {
-    match &payment.account {
-        Account::Card(card) => Some(&card.last4),
-        Account::Bank(bank) => bank.last4.as_deref(),
-        Account::Virtual(_) | Account::Unknown => None,
-    }
 }
 
 /// Renders the facts about account, customer and acquirer.

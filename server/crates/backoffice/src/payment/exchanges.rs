@@ -7,15 +7,13 @@ use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::connector_message::{ConnectorMessage, MessageFault, MessageOutcome};
 use tillgate_store::NumberedMessage;
 
-use super::steps::TimelineEvent;
+use super::timeline_event::{FRAME, TimelineEvent};
 use crate::components::badge::Tone;
 use crate::components::facts::facts;
 use crate::layout::texts::Texts;
 
 /// Order of the steps among steps with the same time: after the payment, whose row is written before its request.
 const RANK: u8 = 5;
-/// Size of the frame of a step, in bytes: its elements and its time.
-pub(super) const FRAME: usize = 200;
 
 /// Makes the steps of messages, oldest first. If not all of them fit into `room` bytes, takes the first and the latest
 /// ones, and adds a step with the number of the others.

@@ -19,7 +19,8 @@ use tillgate_store::access::saved_view::SavedView;
 
 use super::columns::render_choice;
 use super::filter::{FORM, ListQuery, period_tabs};
-use super::{collect_ids, state_text, type_text, views};
+use super::labels::{state_text, type_text};
+use super::{collect_ids, views};
 use crate::BASE;
 use crate::components::badge::Tone;
 use crate::components::field::Field;

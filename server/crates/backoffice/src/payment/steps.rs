@@ -14,9 +14,9 @@ use tillgate_gateway::payment::story::PaymentStory;
 use tillgate_store::{PaymentComment, StoryMessage};
 
 use super::comments::render_short;
-use super::detail::{account_end, amount_text};
-use super::exchanges::{self, FRAME};
-use super::{state_text, state_tone, type_text};
+use super::exchanges;
+use super::labels::{account_end, amount_text, state_text, state_tone, type_text};
+use super::timeline_event::{FRAME, TimelineEvent};
 use crate::BASE;
 use crate::access::people::KnownPeople;
 use crate::components::badge::Tone;
@@ -43,37 +43,6 @@ pub(super) struct TimelineReader<'a> {
     pub(super) sees_audit: bool,
 }
 
-/// A step with its time.
-pub(super) struct TimelineEvent {
-    pub(super) at: Timestamp,
-    /// Order of steps with the same time.
-    rank: u8,
-    tone: Tone,
-    pub(super) title: Markup,
-    pub(super) text: Option<Markup>,
-    pub(super) detail: Option<Markup>,
-}
-
-impl TimelineEvent {
-    pub(super) fn new(at: Timestamp, rank: u8, tone: Tone, title: Markup) -> Self {
-        Self { at, rank, tone, title, text: None, detail: None }
-    }
-
-    pub(super) fn with_text(self, text: Markup) -> Self {
-        Self { text: Some(text), ..self }
-    }
-
-    pub(super) fn with_detail(self, detail: Markup) -> Self {
-        Self { detail: Some(detail), ..self }
-    }
-
-    /// Returns the size of its content, in bytes.
-    pub(super) fn size(&self) -> usize {
-        let parts = [Some(&self.title), self.text.as_ref(), self.detail.as_ref()];
-        parts.into_iter().flatten().map(|part| part.0.len()).sum()
-    }
-}
-
 /// Collects the steps, oldest first. Messages of connectors are shown while the steps take at most `room` bytes.
 pub(super) fn collect(reader: &TimelineReader<'_>, story: &PaymentStory, room: usize) -> Vec<Step> {
     let TimelineReader { texts, zone, .. } = *reader;
@@ -96,22 +65,11 @@ pub(super) fn collect(reader: &TimelineReader<'_>, story: &PaymentStory, room: u
     let messages = &story.connector_messages;
     events.extend(exchanges::collect(texts, messages, room.saturating_sub(used)));
     let mut steps: Vec<(Timestamp, u8, Step)> =
-        events.into_iter().map(|event| (event.at, event.rank, build_step(texts, zone, event))).collect();
+        events.into_iter().map(|event| (event.at, event.rank, event.into_step(texts, zone))).collect();
     // The day of a settlement has no time, so its lines come at the end of the day.
     steps.extend(story.records.iter().map(|record| record_step(texts, zone, record)));
     steps.sort_by_key(|(at, rank, _)| (*at, *rank));
     steps.into_iter().map(|(_, _, step)| step).collect()
-}
-
-fn build_step(texts: &Texts, zone: &TimeZone, event: TimelineEvent) -> Step {
-    Step {
-        tone: event.tone,
-        title: event.title,
-        time: texts.exact_time(&event.at.to_zoned(zone.clone())),
-        date_time: event.at.to_string(),
-        text: event.text,
-        detail: event.detail,
-    }
 }
 
 /// Adds the beginning of the checkout.

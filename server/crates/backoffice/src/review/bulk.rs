@@ -29,8 +29,7 @@ use crate::components::table::{Column, Shown, Table, empty};
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
-use crate::payment::detail::{account_end, amount_text};
-use crate::payment::{describe_state, state_tone};
+use crate::payment::labels::{account_end, amount_text, describe_state, state_tone};
 
 /// Path of the page that confirms decisions.
 pub(super) const PATH: &str = "/reviews/decisions";

@@ -17,7 +17,7 @@ use crate::components::facts::summary;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
-use crate::payment::detail::{account_end, amount_text};
+use crate::payment::labels::{account_end, amount_text};
 
 /// Handles `GET /reviews/{id}`.
 pub(super) async fn show_review(office: Office, Path(id): Path<String>, RawQuery(query): RawQuery) -> Response {

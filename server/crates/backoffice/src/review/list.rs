@@ -23,8 +23,8 @@ use crate::components::time::time_left_badge;
 use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
-use crate::payment::detail::{account_end, amount_text};
 use crate::payment::filter::find_zone;
+use crate::payment::labels::{account_end, amount_text};
 
 /// Number of payments on a page.
 const PAGE_SIZE: usize = 25;

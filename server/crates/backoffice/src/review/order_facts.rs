@@ -6,7 +6,7 @@ use tillgate_shared::format::mask::mask_card_numbers;
 
 use crate::components::facts::facts;
 use crate::layout::texts::Texts;
-use crate::payment::type_text;
+use crate::payment::labels::type_text;
 
 /// Largest number of items of the cart on the page, of up to a thousand.
 const SHOWN_ITEMS: usize = 12;

@@ -20,7 +20,7 @@ use crate::layout::page::Section;
 use crate::layout::texts::Texts;
 use crate::office::Office;
 use crate::payment::filter::find_zone;
-use crate::payment::type_text;
+use crate::payment::labels::type_text;
 
 /// Shows an entry.
 pub(super) fn show(office: &Office, act: &AuditedAct, people: &KnownPeople) -> Response {

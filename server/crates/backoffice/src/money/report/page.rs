@@ -27,8 +27,8 @@ use crate::layout::texts::Texts;
 use crate::money::entity_choice::ENTITY;
 use crate::money::unmatched_list::PATH as UNMATCHED;
 use crate::office::Office;
+use crate::payment::labels::type_text;
 use crate::payment::period::report_period_tabs;
-use crate::payment::type_text;
 
 /// Largest number of bars by name in a chart. A table shows all rows.
 const MAX_BARS: usize = 20;
