@@ -5,20 +5,20 @@ pub mod decision_log;
 pub mod dry_run;
 pub mod dry_run_output;
 pub mod explain;
+pub mod fact_files;
 pub mod input;
 pub mod list;
+mod rules_file;
 pub mod versions;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tillgate_domain::risk::rules::VersionRole;
 use tillgate_risk::{
-    Assessment, BinTable, CardFunding, CheckInput, CheckoutVerdict, DomainList, Facts, MAX_FILE_BYTES, NetworkTable,
-    Offer, RiskLists, RuleSet, TextError, Thresholds, WindowCounters,
+    Assessment, BinTable, CardFunding, CheckInput, CheckoutVerdict, Facts, Offer, RuleSet, Thresholds, WindowCounters,
 };
 
 use super::CommonOptions;
@@ -26,14 +26,14 @@ use super::input_file::read_input_file;
 use crate::cli::risk::decision_log::ShowDecisionLog;
 use crate::cli::risk::dry_run::DryRunRules;
 use crate::cli::risk::explain::ExplainPayment;
+use crate::cli::risk::fact_files::load_lists;
 use crate::cli::risk::input::read_payments;
 use crate::cli::risk::list::RiskListCommand;
+use crate::cli::risk::rules_file::load_rules;
 use crate::cli::risk::versions::{AddRules, ListRuleVersions, ShowRules, UseRules};
 
-/// Largest size of a list or of the payments, in bytes.
-const MAX_INPUT_BYTES: u64 = 128 << 20;
-/// Largest size of a rules file, in bytes.
-const MAX_RULES_BYTES: u64 = MAX_FILE_BYTES as u64;
+/// Largest size of the payments, in bytes.
+const MAX_PAYMENTS_BYTES: u64 = 128 << 20;
 
 /// Rules and lists of the risk check.
 #[derive(Debug, Subcommand)]
@@ -134,12 +134,6 @@ struct OfferOutput {
 }
 
 #[derive(Serialize)]
-struct ErrorsOutput<'a> {
-    file: String,
-    errors: &'a [TextError],
-}
-
-#[derive(Serialize)]
 struct AssessmentOutput {
     version: String,
     #[serde(flatten)]
@@ -185,7 +179,7 @@ impl EvaluateRules {
     fn run(self) -> anyhow::Result<()> {
         let (_, rules) = load_rules(&self.common, &self.file)?;
         let lists = load_lists(self.networks.as_deref(), self.disposable.as_deref(), self.bins.as_deref())?;
-        let mut input = read_payments(&read_input_file(&self.input, MAX_INPUT_BYTES)?)?;
+        let mut input = read_payments(&read_input_file(&self.input, MAX_PAYMENTS_BYTES)?)?;
         input.payments.iter_mut().for_each(|payment| add_card_facts(payment, &lists.bins));
         let mut counters = WindowCounters::default();
         let version = rules.version().to_string();
@@ -219,69 +213,6 @@ fn add_card_facts(payment: &mut CheckInput, bins: &BinTable) {
     };
     add(&mut payment.card_country, facts.country());
     add(&mut payment.card_funding, facts.funding.map(CardFunding::as_str));
-}
-
-/// Reads a rules file. Returns its text, too. Its errors are printed here, one a line.
-pub(super) fn load_rules(common: &CommonOptions, path: &Path) -> anyhow::Result<(String, RuleSet)> {
-    let file = path.display();
-    let text = read_input_file(path, MAX_RULES_BYTES)?;
-    let errors = match RuleSet::parse(&text) {
-        Ok(rules) => {
-            rules.check_bins().map_err(|message| anyhow::anyhow!("{file}: {message}"))?;
-            return Ok((text.to_string(), rules));
-        }
-        Err(errors) => errors,
-    };
-    if common.json {
-        common.print_output(&ErrorsOutput { file: file.to_string(), errors: &errors }, |_| String::new())?;
-    } else {
-        for error in &errors {
-            eprintln!("{file}:{error}");
-        }
-    }
-    let count = errors.len();
-    bail!("{file} has {count} {}", if count == 1 { "error" } else { "errors" })
-}
-
-/// The operator's files for the facts of risk rules.
-#[derive(Debug, Args)]
-pub(super) struct RiskFileOptions {
-    /// A file with networks and their countries, for risk rules: lines such as 203.0.113.0/24,DE. Read at the start.
-    #[arg(long, value_name = "FILE", env = "TILLGATE_RISK_NETWORKS")]
-    risk_networks: Option<PathBuf>,
-    /// A file with the domains of disposable e-mail addresses, for risk rules: one a line. Read at the start.
-    #[arg(long, value_name = "FILE", env = "TILLGATE_RISK_DISPOSABLE")]
-    risk_disposable: Option<PathBuf>,
-    /// A file with the first digits of cards, their countries and fundings, for risk rules: lines such as
-    /// 41111100-41111199,DE,debit. Read at the start.
-    #[arg(long, value_name = "FILE", env = "TILLGATE_RISK_BINS")]
-    risk_bins: Option<PathBuf>,
-}
-
-impl RiskFileOptions {
-    /// Reads the files. An error names the file, line and column.
-    pub(super) fn load_lists(&self) -> anyhow::Result<RiskLists> {
-        load_lists(self.risk_networks.as_deref(), self.risk_disposable.as_deref(), self.risk_bins.as_deref())
-    }
-}
-
-/// Reads the operator's files. A file that is not named gives an empty list. An error names the file, line and column.
-fn load_lists(networks: Option<&Path>, disposable: Option<&Path>, bins: Option<&Path>) -> anyhow::Result<RiskLists> {
-    let mut lists = RiskLists::default();
-    let locate = |path: &Path, error: TextError| anyhow::anyhow!("{}:{error}", path.display());
-    if let Some(path) = networks {
-        let table = NetworkTable::parse(&read_input_file(path, MAX_INPUT_BYTES)?);
-        lists.networks = table.map_err(|error| locate(path, error))?;
-    }
-    if let Some(path) = disposable {
-        let domains = DomainList::parse(&read_input_file(path, MAX_INPUT_BYTES)?);
-        lists.disposable = domains.map_err(|error| locate(path, error))?;
-    }
-    if let Some(path) = bins {
-        let table = BinTable::parse(&read_input_file(path, MAX_INPUT_BYTES)?);
-        lists.bins = table.map_err(|error| locate(path, error))?;
-    }
-    Ok(lists)
 }
 
 /// Returns what is known of a payment before its shopper chooses a brand: nothing of an account, and nothing that a

@@ -20,7 +20,8 @@ use tillgate_store::entity_directory::Directory;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::risk::dry_run_output::format_report;
-use crate::cli::risk::{RiskFileOptions, load_rules};
+use crate::cli::risk::fact_files::RiskFileOptions;
+use crate::cli::risk::rules_file::load_rules;
 use crate::cli::{CommonOptions, describe_refusal};
 
 /// Length of the progress bar: tenths of a percent.

@@ -13,7 +13,7 @@ use tillgate_store::risk::decision_log::DecisionLogRow;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;
-use crate::cli::risk::load_rules;
+use crate::cli::risk::rules_file::load_rules;
 
 /// The name for no version.
 const NONE: &str = "none";

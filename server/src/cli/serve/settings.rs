@@ -32,7 +32,7 @@ use super::log::{LogFormat, start_log};
 use super::value_parsers::{FormKey, parse_form_key, parse_node, parse_public_url};
 use crate::cli::data_place::DataPlace;
 use crate::cli::keys::vault_key::VaultKeyOptions;
-use crate::cli::risk::RiskFileOptions;
+use crate::cli::risk::fact_files::RiskFileOptions;
 use crate::cli::sandbox::acquirer::AcquirerOptions;
 use crate::cli::serve::abuse_limits::LimitOptions;
 use crate::cli::serve::connection_options::ConnectionOptions;
