@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, Event, HtmlElement};
 
-use super::bridge::{Data, Target, document};
+use super::bridge::{Data, Target, document, find_global};
 use tillgate_shared::frame_messages::Sink as _;
 
 /// A listener, which is removed when it is dropped. Unlike yew's own, it stays with its node if the page moves that.
@@ -162,4 +162,28 @@ pub async fn sleep(milliseconds: i32) {
         }
     });
     let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
+}
+
+/// Calls a function when an element changes its size.
+#[derive(Debug)]
+pub struct SizeObserver {
+    observer: web_sys::ResizeObserver,
+    _closure: Closure<dyn FnMut()>,
+}
+
+impl SizeObserver {
+    /// Observes an element. `None` in a browser that cannot.
+    pub fn new(element: &Element, react: impl FnMut() + 'static) -> Option<Self> {
+        find_global("ResizeObserver")?;
+        let closure = Closure::<dyn FnMut()>::new(react);
+        let observer = web_sys::ResizeObserver::new(closure.as_ref().unchecked_ref()).ok()?;
+        observer.observe(element);
+        Some(Self { observer, _closure: closure })
+    }
+}
+
+impl Drop for SizeObserver {
+    fn drop(&mut self) {
+        self.observer.disconnect();
+    }
 }

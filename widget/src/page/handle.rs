@@ -6,12 +6,11 @@ use std::rc::Rc;
 use tillgate_shared::brand::FormKind;
 use tillgate_shared::frame_messages::FrameField;
 use web_sys::{Element, HtmlElement, HtmlIFrameElement};
-use yew::AppHandle;
+use yew::Callback;
 
 use super::bridge::{FormNode, PlacedForm, document};
-use super::dom;
-use super::engine::form::{Form, Message};
-use super::payment_methods::card::SizeObserver;
+use super::dom::{self, SizeObserver};
+use super::engine::form_message::Message;
 use super::readiness::Progress;
 
 /// Attribute of the container of a way to pay that is not chosen. `widget/choice/choice.js` sets it.
@@ -40,6 +39,14 @@ impl HandleKind {
             Self::Unknown => "other",
         }
     }
+}
+
+/// A yew app that runs. The form knows it by functions, because the app's type knows the form.
+struct RunningApp {
+    /// Tells the app something.
+    send: Callback<Message>,
+    /// Ends the app.
+    end: Box<dyn FnOnce()>,
 }
 
 /// A form of the page.
@@ -77,7 +84,7 @@ pub struct FormHandle {
     /// Watches the size of a card's form.
     pub size_observer: RefCell<Option<SizeObserver>>,
     /// The yew app in it.
-    app: RefCell<Option<AppHandle<Form>>>,
+    app: RefCell<Option<RunningApp>>,
 }
 
 impl FormHandle {
@@ -130,9 +137,9 @@ impl FormHandle {
         })
     }
 
-    /// The yew app of the form runs from now on.
-    pub fn set_app(&self, app: AppHandle<Form>) {
-        self.app.replace(Some(app));
+    /// The yew app of the form runs from now on: `send` tells it something, and `end` ends it.
+    pub fn set_app(&self, send: Callback<Message>, end: impl FnOnce() + 'static) {
+        self.app.replace(Some(RunningApp { send, end: Box::new(end) }));
     }
 
     /// Returns true if the form has a yew app.
@@ -142,9 +149,9 @@ impl FormHandle {
 
     /// Tells the form something. Before its app runs, and after its end, nothing happens.
     pub fn send(&self, message: Message) {
-        let scope = self.app.borrow().as_ref().map(|app| (**app).clone());
-        if let Some(scope) = scope {
-            scope.send_message(message);
+        let send = self.app.borrow().as_ref().map(|app| app.send.clone());
+        if let Some(send) = send {
+            send.emit(message);
         }
     }
 
@@ -154,7 +161,7 @@ impl FormHandle {
         let form = self.form.borrow_mut().take();
         self.size_observer.take();
         if let Some(app) = app {
-            app.destroy();
+            (app.end)();
         }
         if let Some(form) = form {
             form.remove();

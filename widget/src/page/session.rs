@@ -1,8 +1,11 @@
 //! Everything that the forms of a page share: the loader, the checkout's configuration, the relay frame, the list of
 //! forms.
 
+mod amount;
 mod announcements;
+mod errors;
 mod frame_messages;
+mod lifetime;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,17 +16,15 @@ use web_sys::HtmlElement;
 
 use super::amount::ShownAmount;
 use super::bridge::{Loader, PlacedForm, Value};
-use super::callbacks::{self, Callback, ErrorName};
 use super::challenge::Challenges;
 use super::dom::Listener;
-use super::engine::form::{self, Message};
-use super::handle::{FormHandle, HandleKind};
+use super::handle::FormHandle;
 use super::options::Options;
 use super::popup::Windows;
 use super::readiness::Progress;
 use super::relay::Relay;
 use super::wallet::Sheets;
-use super::{dom, payment_methods, text, wpwl};
+use super::{dom, text};
 
 /// Everything that the forms of a page share.
 pub struct Session {
@@ -78,116 +79,14 @@ thread_local! {
 }
 
 impl Session {
-    /// Takes over the forms of a loader, and listens to their frames.
-    pub fn start(loader: Loader) {
-        let session = Rc::new(Self {
-            has_ended: Cell::default(),
-            awaits_relay: Cell::default(),
-            loader,
-            relay: Relay::default(),
-            forms: RefCell::default(),
-            away: RefCell::default(),
-            config: RefCell::default(),
-            last_amount: RefCell::default(),
-            is_paid: Cell::default(),
-            submitting: RefCell::default(),
-            uncertain_checkout: RefCell::default(),
-            challenges: Challenges::default(),
-            windows: Windows::default(),
-            sheets: Sheets::default(),
-            known_options: RefCell::default(),
-            pressed_logo: RefCell::default(),
-            nodes: RefCell::default(),
-            listeners: RefCell::default(),
-            is_announced: Cell::default(),
-            late: RefCell::default(),
-            wallets_announced: Cell::default(),
-            timers: RefCell::default(),
-        });
-        CURRENT.replace(Some(session.clone()));
-        wpwl::publish_functions(&session);
-        session.listen();
-        session.take_forms();
-        session.loader.connect(&super::start::page_functions());
-    }
-
     /// Returns the session of the forms in the page.
     pub fn current() -> Option<Rc<Self>> {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// Ends all forms and removes what the page module has added to the page.
-    pub fn stop() {
-        let Some(session) = CURRENT.take() else { return };
-        session.has_ended.set(true);
-        session.windows.close();
-        session.challenges.abandon();
-        session.relay.close();
-        session.timers.take().into_iter().for_each(dom::cancel_timer);
-        session.listeners.borrow_mut().clear();
-        let forms: Vec<_> = session.forms.take().into_iter().chain(session.away.take()).collect();
-        for form in forms {
-            form.destroy();
-        }
-        for node in session.nodes.take() {
-            node.remove();
-        }
-    }
-
     /// Returns true if the page has unloaded the forms, or shows another checkout.
     pub fn has_ended(&self) -> bool {
         self.has_ended.get()
-    }
-
-    fn listen(self: &Rc<Self>) {
-        // A page that comes back from the browser's memory still shows what was under way.
-        let session = Rc::downgrade(self);
-        let window: JsValue = js_sys::global().into();
-        let restore = Listener::new(&window, "pageshow", move |event| {
-            let event = Value(event.into());
-            if let Some(session) = session.upgrade().filter(|_| event.flag("persisted")) {
-                session.challenges.restore(&session);
-                session.each_form(|form| form.send(Message::Idle));
-            }
-        });
-        self.listeners.borrow_mut().extend([restore, Challenges::listen(self)]);
-    }
-
-    /// Takes over forms that the loader has placed since the last time, and ends forms that have left the page.
-    pub fn take_forms(self: &Rc<Self>) {
-        let all = self.loader.list_forms();
-        self.drop_lost_forms(&all);
-        for placed in all {
-            let nonce = placed.nonce();
-            let is_known = |form: &Rc<FormHandle>| form.nonce == nonce;
-            if self.forms.borrow().iter().any(is_known) || self.away.borrow().iter().any(is_known) {
-                continue;
-            }
-            let form = FormHandle::for_placed(placed);
-            self.forms.borrow_mut().push(form.clone());
-            if form.kind.get() == HandleKind::Card {
-                payment_methods::card::mount(self, &form);
-            }
-        }
-        let has_others = self.forms.borrow().iter().any(|form| form.kind.get() == HandleKind::Unknown);
-        if has_others || payment_methods::wants_relay(&self.options()) {
-            self.open_relay();
-        }
-    }
-
-    /// Ends the forms that the loader does not list any more: one that never became ready would hold up `onReady`. A
-    /// form that was submitted still waits for its result.
-    fn drop_lost_forms(&self, listed: &[PlacedForm]) {
-        let is_lost = |form: &Rc<FormHandle>| match &form.placed {
-            _ if self.submitting.borrow().as_ref() == Some(form) => false,
-            Some(_) => !listed.iter().any(|placed| placed.nonce() == form.nonce),
-            None => !form.is_in_page(),
-        };
-        for list in [&self.forms, &self.away] {
-            let lost: Vec<_> = list.borrow().iter().filter(|form| is_lost(form)).cloned().collect();
-            list.borrow_mut().retain(|form| !lost.contains(form));
-            lost.iter().for_each(|form| form.destroy());
-        }
     }
 
     /// Opens the relay frame, which brings the other brands and the stored accounts, unless it is there for these
@@ -280,35 +179,6 @@ impl Session {
     /// Returns the direction of the language's script for the attribute `dir`: `rtl` or empty.
     pub fn text_direction(&self) -> String {
         Value(self.loader.read_texts()).text("dir")
-    }
-
-    /// Tells the merchant an error.
-    pub fn raise(&self, name: ErrorName, message: &str) {
-        let submitting = self.submitting.borrow().clone();
-        if name == ErrorName::FrameSubmit {
-            self.uncertain_checkout.replace(Some(wpwl::checkout_id()).filter(|id| !id.is_empty()));
-        }
-        let about = submitting.clone().or_else(|| self.forms.borrow().first().cloned());
-        let brand = about.and_then(|form| form.brands.first().cloned());
-        let while_submitting = submitting.is_some();
-        callbacks::notify(self, &Callback::Failed { name, message, brand: brand.as_deref(), while_submitting }, None);
-    }
-
-    /// Tells the developer about a mistake in the page: on the console and by `onError`.
-    pub fn report_mistake(&self, message: &str) {
-        web_sys::console::warn_1(&["Tillgate: ", message].concat().into());
-        self.raise(ErrorName::Widget, message);
-    }
-
-    /// Starts the yew app of a form in `root`.
-    pub fn mount(self: &Rc<Self>, form: &Rc<FormHandle>, setup: form::Setup, root: &HtmlElement) {
-        let properties = form::FormProperties {
-            session: self.clone(),
-            handle: form.clone(),
-            setup: Rc::new(RefCell::new(Some(setup))),
-        };
-        let app = yew::Renderer::<form::Form>::with_root_and_props(root.clone().into(), properties).render();
-        form.set_app(app);
     }
 
     /// Takes a form out of those that shoppers see. Its place stays.

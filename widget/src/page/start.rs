@@ -3,6 +3,7 @@
 use wasm_bindgen::prelude::*;
 
 use super::bridge::{self, Data, Loader, Value};
+use super::engine::form_message::Message;
 use super::session::Session;
 use tillgate_shared::frame_messages::{Sink as _, Source as _};
 
@@ -41,7 +42,7 @@ pub fn page_functions() -> JsValue {
     });
     let restyle = Closure::<dyn Fn()>::new(|| {
         if let Some(session) = Session::current() {
-            session.each_form(|form| form.send(super::engine::form::Message::Restyle));
+            session.each_form(|form| form.send(Message::Restyle));
         }
     });
     let mistake = Closure::<dyn Fn(String)>::new(|message: String| {

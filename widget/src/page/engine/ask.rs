@@ -5,8 +5,10 @@
 use tillgate_shared::frame_messages::FieldMessage;
 use yew::prelude::Context;
 
-use super::form::{Form, Message};
-use super::lost::{PAUSE, SubmitStage};
+use super::form::Form;
+use super::form_message::Message;
+use super::lost::PAUSE;
+use super::submit_stage::SubmitStage;
 
 impl Form {
     /// Asks the frames whose fields seem wrong for their state. Returns true if there are any: the submit goes on once

@@ -2,7 +2,8 @@
 
 use yew::prelude::Context;
 
-use super::form::{Form, Message};
+use super::form::Form;
+use super::form_message::Message;
 use crate::page::bridge::{document, find_all};
 use crate::page::dom;
 use crate::page::text::keys;

@@ -9,7 +9,7 @@ use web_sys::{Element, HtmlInputElement};
 use yew::prelude::Context;
 
 use super::fault::{self, CheckContext, Fault};
-use super::field::{Field, Place};
+use super::field::{Field, Place, hint_id};
 use super::form::{Form, Part};
 use crate::page::bridge::Value;
 use crate::page::callbacks::{self, Callback};
@@ -283,11 +283,6 @@ impl Form {
             hint.remove();
         }
     }
-}
-
-/// Returns the id of a field's hint.
-pub fn hint_id(container: &str, class: &str) -> String {
-    [container, "-hint-", class].concat()
 }
 
 /// Returns today by the shopper's clock, `yyyy-MM-dd`.

@@ -172,3 +172,13 @@ impl Field {
         }
     }
 }
+
+/// Returns the id of a label.
+pub fn label_id(container: &HtmlElement, class: &str) -> String {
+    [&container.id(), "-label-", class].concat()
+}
+
+/// Returns the id of a field's hint.
+pub fn hint_id(container: &str, class: &str) -> String {
+    [container, "-hint-", class].concat()
+}

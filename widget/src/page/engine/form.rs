@@ -7,19 +7,18 @@
 use std::rc::Rc;
 
 use tillgate_shared::field::FormField;
-use tillgate_shared::frame_messages::{Config, FieldReport, FrameField};
 use web_sys::{HtmlButtonElement, HtmlElement};
 use yew::prelude::*;
 
-use super::field::{Field, Place};
-use super::lost::SubmitStage;
-use crate::page::bridge::{FormNode, Value};
+use super::field::Field;
+use super::form_message::{Message, Notice};
+use super::submit_stage::SubmitStage;
+use crate::page::bridge::FormNode;
 use crate::page::dom::Listener;
-use crate::page::handle::{FormHandle, HandleKind};
-use crate::page::payment_methods::brand::BrandPart;
-use crate::page::payment_methods::card::CardPart;
-use crate::page::payment_methods::stored::StoredPart;
-use crate::page::relay::RelayAnswer;
+use crate::page::handle::FormHandle;
+use crate::page::payment_methods::brand_part::BrandPart;
+use crate::page::payment_methods::card_part::CardPart;
+use crate::page::payment_methods::stored_part::StoredPart;
 use crate::page::session::Session;
 
 /// The particulars of a kind of form.
@@ -65,118 +64,17 @@ impl PartialEq for FormProperties {
     }
 }
 
-/// A message for the form as a whole.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Notice {
-    /// The text. A line break begins another line.
-    pub text: String,
-    /// Buttons behind it, as texts and actions.
-    pub actions: Vec<(String, NoticeAction)>,
-}
-
-impl Notice {
-    /// A message about something that went wrong.
-    pub fn error(text: String) -> Self {
-        Self { text, actions: Vec::new() }
+impl Session {
+    /// Starts the yew app of a form in `root`.
+    pub fn mount(self: &Rc<Self>, form: &Rc<FormHandle>, setup: Setup, root: &HtmlElement) {
+        let properties = FormProperties {
+            session: self.clone(),
+            handle: form.clone(),
+            setup: Rc::new(std::cell::RefCell::new(Some(setup))),
+        };
+        let app = yew::Renderer::<Form>::with_root_and_props(root.clone().into(), properties).render();
+        form.set_app(app.callback(|message: Message| message), move || app.destroy());
     }
-}
-
-/// The action of a button in a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoticeAction {
-    /// Brings the window of the brand to the front, or pays again if it is closed.
-    ShowWindow,
-    /// Gives up the window of the brand.
-    CancelWindow,
-    /// Gives up the 3-D Secure challenge.
-    CancelChallenge,
-}
-
-/// A step of the removal of a stored account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RemoveStep {
-    /// The form asks if the account is to be removed.
-    Ask,
-    /// The account is kept.
-    Keep,
-    /// The account is removed.
-    Remove,
-}
-
-/// An event of a form.
-pub enum Message {
-    /// A frame reported something about its field.
-    Frame(FrameField, FieldReport<Value>),
-    /// The shopper typed into an input of the page, or chose something there.
-    Typed(usize),
-    /// The shopper left an input of the page.
-    Left(usize),
-    /// The shopper chose the brand of the card.
-    BrandChosen(String),
-    /// The shopper chose a stored account.
-    AccountChosen(usize),
-    /// The shopper pressed a button about the removal of a stored account.
-    RemovePressed {
-        /// Position of the account.
-        entry: usize,
-        /// The button.
-        step: RemoveStep,
-    },
-    /// A stored account has been removed, or not.
-    Removed {
-        /// Position of the account.
-        entry: usize,
-        /// True if it has been.
-        is_removed: bool,
-    },
-    /// The shopper chose how an account at the brand is named.
-    ModeChosen(String),
-    /// Somebody wants to pay: by the button, Enter, or a script of the merchant.
-    Pay,
-    /// The merchant let the submit continue with this checkout. Empty if it could not be created, `None` if stopped.
-    Confirmed(Option<String>),
-    /// The sheet of a wallet was closed. If the shopper agreed, the relay frame has the token.
-    SheetClosed {
-        /// Id of the checkout.
-        checkout: String,
-        /// True if the shopper agreed.
-        agreed: bool,
-    },
-    /// The gateway answered.
-    Answered(Box<RelayAnswer>),
-    /// The payment was declined after a challenge, and the form stays.
-    Declined,
-    /// Time to look after the frame that has the request, or those that have been asked.
-    FrameCheckDue,
-    /// The gateway told the state of the checkout of a lost submit. `None` if it did not in time.
-    StateRead(Option<Box<RelayAnswer>>),
-    /// The checkout may offer other brands or accounts than before.
-    Offered(Rc<Config>),
-    /// Shows a message, or none.
-    Notice(Option<Notice>),
-    /// Says something to screen readers.
-    Announce(String),
-    /// A submit has been under way for some time.
-    StillBusy {
-        /// Number of the submit.
-        submit: u32,
-        /// Key of the text that says so.
-        key: &'static str,
-    },
-    /// Nothing is under way any more.
-    Idle,
-    /// The shopper is back from another page: the focus returns to where it was at the submit.
-    ReturnFocus,
-    /// The page may look different than before.
-    Restyle,
-    /// Frames and configuration of a card have come.
-    Complete,
-    /// The field that the merchant wants gets the focus.
-    Autofocus,
-    /// A field gets the focus: its label was pressed, or the edge of its frame.
-    FocusWanted(usize),
-    /// A text takes the form's place, by its key.
-    End(&'static str),
 }
 
 /// The state of a form.
@@ -345,25 +243,6 @@ impl Form {
                 let _ = form.set_attribute("dir", &direction);
             }
             self.handle.form.replace(Some(form.unchecked_into()));
-        }
-    }
-
-    /// Listens to the form and the inputs of its fields.
-    fn attach_listeners(&mut self, context: &Context<Self>) {
-        let Some(form) = self.node() else { return };
-        self.listeners.extend(super::view::form_listeners(context, &form, self.handle.kind.get() != HandleKind::Card));
-        for (at, field) in self.fields.iter().enumerate() {
-            if let (Place::Input(_), Some(control)) = (&field.place, field.control()) {
-                if !field.initial.is_empty() {
-                    field.set_value(&field.initial);
-                }
-                self.listeners.extend(super::view::input_listeners(context, at, field, &control));
-            }
-        }
-        if let Some(button) = self.button() {
-            // A press of the button must not leave the field first: a hint that appeared then would move the button
-            // away, and the click would be lost.
-            self.listeners.push(Listener::new(&button, "mousedown", |event| event.prevent_default()));
         }
     }
 

@@ -8,7 +8,9 @@ use tillgate_shared::frame_messages::{FieldMessage, FrameField, NextStep, RelayC
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::Context;
 
-use super::form::{Form, Message};
+use super::form::Form;
+use super::form_message::Message;
+use super::submit_stage::SubmitStage;
 use crate::page::relay::RelayAnswer;
 use crate::page::text::keys;
 use crate::page::{dom, leave};
@@ -19,26 +21,6 @@ pub(super) const PAUSE: i32 = 1000;
 const PATIENCE: u32 = 5;
 /// Time to wait for the state of the checkout, in milliseconds: a little longer than the relay frame waits for it.
 const STATE_TIME: i32 = 32_000;
-
-/// The part of a card's submit that the form waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SubmitStage {
-    /// Nothing that a frame has.
-    #[default]
-    Idle,
-    /// The answers of frames about the state of their fields.
-    Asking {
-        /// Questions that are not answered yet.
-        unanswered: u32,
-    },
-    /// The frame of the card number has the request.
-    InFrame {
-        /// Questions that it has not answered.
-        unanswered: u32,
-    },
-    /// The frame is gone. The gateway is asked for the state of the checkout.
-    ReadingState,
-}
 
 impl Form {
     /// Begins to watch the frame that has the request.

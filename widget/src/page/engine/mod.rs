@@ -14,8 +14,12 @@ pub mod field;
 #[cfg(target_arch = "wasm32")]
 pub mod form;
 #[cfg(target_arch = "wasm32")]
+pub mod form_message;
+#[cfg(target_arch = "wasm32")]
 pub mod lost;
 #[cfg(target_arch = "wasm32")]
 pub mod submit;
+#[cfg(target_arch = "wasm32")]
+pub mod submit_stage;
 #[cfg(target_arch = "wasm32")]
 pub mod view;

@@ -9,13 +9,14 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Event, HtmlElement};
 use yew::prelude::*;
 
-use super::check::hint_id;
-use super::field::{Field, Place};
-use super::form::{Form, Message, NoticeAction};
+use super::field::{Field, Place, hint_id, label_id};
+use super::form::Form;
+use super::form_message::{Message, NoticeAction};
 use crate::page::amount;
 use crate::page::bridge::{FormNode, Value};
 use crate::page::button::Button;
 use crate::page::dom::{self, Listener};
+use crate::page::handle::{FormHandle, HandleKind};
 use crate::page::options::Options;
 use crate::page::session::Session;
 use crate::page::text::keys;
@@ -24,6 +25,25 @@ use crate::page::text::keys;
 const UNTRANSLATED: [&str; 2] = ["cardHolder", "expiryDate"];
 
 impl Form {
+    /// Listens to the form and the inputs of its fields.
+    pub(super) fn attach_listeners(&mut self, context: &Context<Self>) {
+        let Some(form) = self.node() else { return };
+        self.listeners.extend(form_listeners(context, &form, self.handle.kind.get() != HandleKind::Card));
+        for (at, field) in self.fields.iter().enumerate() {
+            if let (Place::Input(_), Some(control)) = (&field.place, field.control()) {
+                if !field.initial.is_empty() {
+                    field.set_value(&field.initial);
+                }
+                self.listeners.extend(input_listeners(context, at, field, &control));
+            }
+        }
+        if let Some(button) = self.button() {
+            // A press of the button must not leave the field first: a hint that appeared then would move the button
+            // away, and the click would be lost.
+            self.listeners.push(Listener::new(&button, "mousedown", |event| event.prevent_default()));
+        }
+    }
+
     /// Returns the control of a field, for an input of the page, and its hint. A control in a frame is placed by the
     /// loader, or is the field's own node. `label` is the id of a visible label.
     pub(in crate::page) fn view_control(&self, at: usize, label: Option<&str>) -> Html {
@@ -207,11 +227,7 @@ impl Form {
     }
 }
 
-fn run_action(
-    session: &std::rc::Rc<Session>,
-    handle: &std::rc::Rc<crate::page::handle::FormHandle>,
-    action: NoticeAction,
-) {
+fn run_action(session: &std::rc::Rc<Session>, handle: &std::rc::Rc<FormHandle>, action: NoticeAction) {
     match action {
         NoticeAction::ShowWindow => session.windows.show(handle),
         NoticeAction::CancelWindow => session.windows.stop(session),
@@ -240,15 +256,10 @@ fn spinner_class(options: &Options<Value>) -> String {
     class.filter(|class| class != "spinner").unwrap_or_default()
 }
 
-/// Returns the id of a label.
-pub fn label_id(container: &HtmlElement, class: &str) -> String {
-    [&container.id(), "-label-", class].concat()
-}
-
 /// Returns the listeners of a form element: its submit, keys that must not submit, and its first use. Scripts that call
 /// `submit()` press its button too if `replaces_submit` is true; the loader has done so for the forms that it has
 /// placed.
-pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit: bool) -> Vec<Listener> {
+fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit: bool) -> Vec<Listener> {
     let session = context.props().session.clone();
     let focus = Listener::new(form, "focusin", move |_| session.load_later_parts());
     let link = context.link().clone();
@@ -276,7 +287,7 @@ pub fn form_listeners(context: &Context<Form>, form: &FormNode, replaces_submit:
 
 /// Returns the listeners of an input. A click counts like a change of a box, because scripts fire one without the
 /// other.
-pub fn input_listeners(context: &Context<Form>, at: usize, field: &Field, control: &HtmlElement) -> Vec<Listener> {
+fn input_listeners(context: &Context<Form>, at: usize, field: &Field, control: &HtmlElement) -> Vec<Listener> {
     let listen = |kind: &'static str, message: fn(usize) -> Message| {
         let link = context.link().clone();
         Listener::new(control, kind, move |_| link.send_message(message(at)))

@@ -9,13 +9,15 @@ use wasm_bindgen::prelude::*;
 use web_sys::{HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
+use super::brand_part::BrandPart;
 use super::{billing, mark};
 use crate::page::bridge::{Value, document, format_number};
 use crate::page::callbacks::ErrorName;
 use crate::page::country;
 use crate::page::dom::{self, Listener};
 use crate::page::engine::field::Field;
-use crate::page::engine::form::{Form, Message, Notice, Part, Setup};
+use crate::page::engine::form::{Form, Part, Setup};
+use crate::page::engine::form_message::{Message, Notice};
 use crate::page::engine::view;
 use crate::page::handle::{FormHandle, HandleKind};
 use crate::page::options::Options;
@@ -25,21 +27,6 @@ use crate::page::text::keys;
 
 /// Name of the inputs that say how an account at the brand is named.
 const MODE: &str = "customParameters[SHOPPER_paymentMode]";
-
-/// The particulars of the form of a brand.
-#[derive(Debug)]
-pub struct BrandPart {
-    /// The brand.
-    pub offered: OfferedBrand,
-    /// True if the shopper names the account by a picture or a phone number.
-    has_modes: bool,
-    /// True if the shopper has to sign a mandate.
-    signs_mandate: bool,
-    /// Name of the merchant to whom the mandate is given.
-    creditor: String,
-    /// True while the checkout does not offer the brand.
-    is_gone: bool,
-}
 
 /// Creates the form of a brand in its place.
 pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>, offered: &OfferedBrand, config: &Config) {

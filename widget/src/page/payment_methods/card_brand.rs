@@ -4,7 +4,7 @@ use tillgate_shared::frame_messages::{FieldMessage, FieldState, FrameField, Fram
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, HtmlSelectElement};
 
-use super::card::CardPart;
+use super::card_part::CardPart;
 use crate::page::callbacks::Callback;
 use crate::page::collect;
 use crate::page::detect;

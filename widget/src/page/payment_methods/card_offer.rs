@@ -4,12 +4,12 @@ use tillgate_shared::frame_messages::{Config, FieldState, FrameField};
 use web_sys::Element;
 use yew::prelude::Context;
 
-use super::card::SizeObserver;
 use crate::page::bridge::document;
 use crate::page::callbacks::{Callback, ErrorName};
-use crate::page::dom;
+use crate::page::dom::{self, SizeObserver};
 use crate::page::engine::field::Place;
-use crate::page::engine::form::{Form, Message, Notice, Part};
+use crate::page::engine::form::{Form, Part};
+use crate::page::engine::form_message::{Message, Notice};
 use crate::page::readiness::Progress;
 use crate::page::text::keys;
 

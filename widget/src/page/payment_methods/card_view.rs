@@ -5,11 +5,12 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 use yew::prelude::*;
 
-use super::card::CardPart;
+use super::card_part::CardPart;
 use super::{billing, mark};
 use crate::page::dom::Listener;
-use crate::page::engine::form::{Form, Message, Part};
-use crate::page::engine::view::label_id;
+use crate::page::engine::field::label_id;
+use crate::page::engine::form::{Form, Part};
+use crate::page::engine::form_message::Message;
 use crate::page::text::keys;
 
 /// Maximum number of marks in the field of the number.

@@ -9,7 +9,7 @@ use web_sys::{HtmlElement, HtmlSelectElement};
 
 use super::mark;
 use crate::page::dom::{self, Listener};
-use crate::page::engine::form::Message;
+use crate::page::engine::form_message::Message;
 use crate::page::handle::FormHandle;
 use crate::page::options::Style;
 use crate::page::session::Session;

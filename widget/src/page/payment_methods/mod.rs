@@ -3,10 +3,13 @@
 
 pub mod billing;
 pub mod brand;
+pub mod brand_part;
 pub mod card;
+pub mod card_part;
 pub mod logos;
 pub mod mark;
 pub mod stored;
+pub mod stored_part;
 
 mod card_brand;
 mod card_offer;
@@ -21,7 +24,8 @@ use tillgate_shared::frame_messages::Config;
 
 use super::bridge::Value;
 use super::callbacks::ErrorName;
-use super::engine::form::{Form, Message, Part};
+use super::engine::form::{Form, Part};
+use super::engine::form_message::Message;
 use super::handle::{FormHandle, HandleKind};
 use super::options::{Options, Style};
 use super::session::Session;

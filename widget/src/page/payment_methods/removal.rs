@@ -9,11 +9,12 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
-use super::stored::StoredEntry;
+use super::stored_part::StoredEntry;
 use crate::page::bridge::Value;
 use crate::page::button::Button;
 use crate::page::dom::{self, Listener};
-use crate::page::engine::form::{Form, Message, RemoveStep};
+use crate::page::engine::form::Form;
+use crate::page::engine::form_message::{Message, RemoveStep};
 use crate::page::text::keys;
 use crate::page::wpwl;
 

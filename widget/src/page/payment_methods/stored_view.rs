@@ -3,7 +3,7 @@
 use yew::prelude::*;
 
 use super::mark;
-use super::stored::{StoredEntry, StoredPart};
+use super::stored_part::{StoredEntry, StoredPart};
 use crate::page::engine::form::Form;
 use crate::page::text::keys;
 

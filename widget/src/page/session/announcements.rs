@@ -6,7 +6,7 @@ use tillgate_shared::frame_messages::{Config, FrameField};
 
 use super::Session;
 use crate::page::callbacks::{self, Callback, ReadyForm};
-use crate::page::engine::form::Message;
+use crate::page::engine::form_message::Message;
 use crate::page::handle::{FormHandle, HandleKind};
 use crate::page::readiness::{self, ReadinessOfForm};
 use crate::page::{dom, payment_methods};

@@ -9,7 +9,7 @@ use web_sys::HtmlIFrameElement;
 use super::Session;
 use crate::page::bridge::{Value, format_number};
 use crate::page::callbacks::ErrorName;
-use crate::page::engine::form::Message;
+use crate::page::engine::form_message::Message;
 use crate::page::{payment_methods, wpwl};
 
 impl Session {
