@@ -1,11 +1,17 @@
 //! The conformance suite for SQLite, with a file in a temporary folder, and for PostgreSQL, with a database of a
-//! cluster that all tests share.
+//! cluster that all tests share: for a node that is alone, and for one beside which another node writes for another
+//! merchant all the time.
+
+mod beside_another;
+mod other_node;
+mod watched_session;
 
 use std::sync::{Arc, LazyLock};
 
 use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
 use tillgate_test_cluster::Cluster;
 
+use self::watched_session::ROLE;
 use super::conformance::{Backend, conformance_suite};
 use super::{AdminStore, Sources, Store};
 use crate::cluster::NodeOptions;
@@ -29,7 +35,17 @@ impl Backend for Sqlite {
 }
 
 /// The cluster of the databases.
-static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| Cluster::start(&[]).unwrap());
+static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
+    let cluster = Cluster::start(&[]).unwrap();
+    cluster.run_sql("postgres", &format!("CREATE ROLE {ROLE}")).unwrap();
+    cluster
+});
+
+/// Creates a database of the cluster.
+fn create_database() -> PostgresAddress {
+    let address = CLUSTER.create_database().unwrap();
+    PostgresAddress::parse(&address, "tests", SessionLimits::default()).unwrap()
+}
 
 /// A database of the cluster.
 struct Postgres(PostgresAddress);
@@ -38,8 +54,7 @@ impl Backend for Postgres {
     const NOTICES_OTHERS: bool = false;
 
     fn create() -> Self {
-        let address = CLUSTER.create_database().unwrap();
-        Self(PostgresAddress::parse(&address, "tests", SessionLimits::default()).unwrap())
+        Self(create_database())
     }
 
     fn open_store_with(&self, directory: Arc<Directory>) -> Arc<Store> {
@@ -59,4 +74,9 @@ mod sqlite {
 mod postgres {
     use super::*;
     conformance_suite!(crate::tests::Postgres);
+}
+
+mod postgres_beside_another {
+    use super::*;
+    conformance_suite!(crate::tests::beside_another::BesideAnother);
 }

@@ -117,6 +117,16 @@ impl Store {
         directory: Arc<Directory>,
         options: NodeOptions,
     ) -> Result<Self, StoreError> {
+        Self::open_cluster_through(address, directory, options, |session| session)
+    }
+
+    /// Opens a database as [`Self::open_cluster`] does. All writes go through what `wrap` makes of their sessions.
+    pub(crate) fn open_cluster_through(
+        address: &PostgresAddress,
+        directory: Arc<Directory>,
+        options: NodeOptions,
+        wrap: impl Fn(Box<dyn Session>) -> Box<dyn Session>,
+    ) -> Result<Self, StoreError> {
         let NodeOptions { keys, note, limits, sources } = options;
         let process = to_hex(&sources.random_bytes::<16>()?);
         let sources = Sources { process: Some(process.into()), ..sources };
@@ -136,6 +146,7 @@ impl Store {
         change_log.stop_caching();
         let sessions = WriterSessions { address, limits, keys, damage: &damage, sources: &sources };
         let sessions = sessions.open_all(session, Arc::clone(&directory))?;
+        let sessions = sessions.into_iter().map(|(session, hooks)| (wrap(session), hooks)).collect();
         let queue = CommitQueue::start_lanes("store-writer", sessions, limits.queue)?;
         let writer = Writer::new(queue, Arc::clone(&change_log), Arc::clone(&damage));
         let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));

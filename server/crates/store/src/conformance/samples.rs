@@ -50,7 +50,7 @@ pub(crate) fn sample_checkout(number: u8) -> Checkout {
 }
 
 /// Creates an approved debit of 92.00 EUR of the first entity. `seconds` determines its id.
-pub(super) fn sample_payment(seconds: i64) -> Payment {
+pub(crate) fn sample_payment(seconds: i64) -> Payment {
     let random = u8::try_from(seconds.rem_euclid(251)).unwrap();
     let (id, entity) = (PaymentId::new(sample_time(seconds), [random; 9]), sample_entity(1).id);
     let (created, amount) = (sample_time(seconds), sample_amount("92.00"));
@@ -58,7 +58,7 @@ pub(super) fn sample_payment(seconds: i64) -> Payment {
 }
 
 /// Creates a pending payment whose shopper is on a brand's page. `seconds` determines its id and that of its page.
-pub(super) fn pending_payment(seconds: i64) -> Payment {
+pub(crate) fn pending_payment(seconds: i64) -> Payment {
     let redirect = Redirect {
         url: "https://brand.example/".to_owned(),
         method: "GET".to_owned(),
@@ -75,7 +75,7 @@ pub(super) fn pending_payment(seconds: i64) -> Payment {
 }
 
 /// Creates an approved follow-up payment. `seconds` determines its id.
-pub(super) fn follow_up(original: &Payment, seconds: i64, payment_type: PaymentType, amount: &str) -> Payment {
+pub(crate) fn follow_up(original: &Payment, seconds: i64, payment_type: PaymentType, amount: &str) -> Payment {
     Payment {
         referenced: Some(original.id.clone()),
         payment_type,
@@ -90,7 +90,7 @@ pub(super) fn with_result(payment: &Payment, result: ResultCode) -> Payment {
 }
 
 /// Returns the payment with an additional parameter.
-pub(super) fn with_parameter(mut payment: Payment, name: &str, value: &str) -> Payment {
+pub(crate) fn with_parameter(mut payment: Payment, name: &str, value: &str) -> Payment {
     payment.parameters.set(name, value);
     payment
 }
@@ -132,7 +132,7 @@ pub(crate) async fn write_changes(store: &Store, changes: Changes) -> Result<(),
 }
 
 /// Returns an inquiry without an answer. `seconds` determines its time and its reference.
-pub(super) fn sample_message(seconds: i64) -> ConnectorMessage {
+pub(crate) fn sample_message(seconds: i64) -> ConnectorMessage {
     ConnectorMessage {
         sent: sample_time(seconds),
         milliseconds: 8000,
