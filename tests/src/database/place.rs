@@ -1,4 +1,5 @@
-//! The place of the store of a gateway under test: a file in its data folder, or a database in a cluster of this process.
+//! The place of the store of a gateway under test: a file in its data folder, or a database in a cluster of this
+//! process.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
