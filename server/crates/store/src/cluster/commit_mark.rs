@@ -1,12 +1,12 @@
 //! Marks of commits. Each commit of a writer changes its row, so that the row tells whether a commit was done whose
 //! answer was lost.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tillgate_engine::{Session, params};
 
 use crate::{Sources, StoreError};
 
-/// Time for which the row of a writer is kept. No writer asks about a commit as long ago as that.
+/// Time for which the row of a writer is kept. A writer that is older makes another row with its next commit.
 const KEPT: SignedDuration = SignedDuration::from_hours(24 * 30);
 
 /// The mark of a writer.
@@ -15,22 +15,26 @@ pub(super) struct CommitMark {
     writer: [u8; 16],
     /// The number of its last commit.
     number: i64,
+    /// Time for the row.
+    sources: Sources,
 }
 
 impl CommitMark {
     /// Makes the mark of a new writer.
     pub(super) fn start(session: &dyn Session, sources: &Sources) -> Result<Self, StoreError> {
-        let mark = Self { writer: sources.random_bytes()?, number: 0 };
-        mark.insert(session, sources.now())?;
+        let mark = Self { writer: sources.random_bytes()?, number: 0, sources: sources.clone() };
+        // The rows of writers that ended long ago.
+        let oldest = (sources.now() - KEPT).as_millisecond();
+        session.execute("DELETE FROM commit_mark WHERE began < ?1", [oldest])?;
+        mark.insert(session)?;
         Ok(mark)
     }
 
-    /// Writes the row before the first commit, so that nobody has to tell a row that is not there yet from one that was
-    /// undone. Removes the rows of writers that ended long ago.
-    fn insert(&self, session: &dyn Session, now: Timestamp) -> Result<(), StoreError> {
-        session.execute("DELETE FROM commit_mark WHERE began < ?1", [(now - KEPT).as_millisecond()])?;
+    /// Writes the row. Done before the first commit, so that nobody has to tell a row that is not there yet from one
+    /// that was undone.
+    fn insert(&self, session: &dyn Session) -> Result<(), StoreError> {
         let query = "INSERT INTO commit_mark (writer, number, began) VALUES (?1, ?2, ?3)";
-        session.execute(query, params![self.writer, self.number, now.as_millisecond()])?;
+        session.execute(query, params![self.writer, self.number, self.sources.now().as_millisecond()])?;
         Ok(())
     }
 
@@ -38,15 +42,53 @@ impl CommitMark {
     pub(super) fn advance(&mut self, session: &dyn Session) -> Result<(), StoreError> {
         self.number += 1;
         let query = "UPDATE commit_mark SET number = ?2 WHERE writer = ?1";
-        session.execute(query, params![self.writer, self.number])?;
+        if session.execute(query, params![self.writer, self.number])? == 0 {
+            // A later writer has taken this one for one that ended long ago.
+            self.insert(session)?;
+        }
         Ok(())
     }
 
     /// Returns true if the marked transaction was committed. Waits for it if the database is still busy with it.
+    ///
+    /// # Errors
+    /// Also if there is no row: nothing is known then, and a commit that may be done must not be made again.
     pub(super) fn is_stored(&self, session: &dyn Session) -> Result<bool, StoreError> {
         // The lock is what waits: the transaction holds it until its end.
         let query = "SELECT number FROM commit_mark WHERE writer = ?1 FOR UPDATE";
-        let stored: Option<i64> = session.query_optional(query, [self.writer], |row| row.get(0))?;
-        Ok(stored == Some(self.number))
+        let stored: i64 = session.query_one(query, [self.writer], |row| row.get(0))?;
+        Ok(stored == self.number)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use tillgate_engine::postgres::PostgresSession;
+
+    use super::*;
+    use crate::cluster::tests::{CLUSTER, open_node, parse};
+
+    #[test]
+    fn a_commit_without_a_row_is_unknown_and_the_next_one_makes_a_row() {
+        let address = CLUSTER.create_database().unwrap();
+        let _node = open_node(&address);
+        let session: &dyn Session = &PostgresSession::connect(&parse(&address)).unwrap();
+        let mut mark = CommitMark::start(session, &Sources::system()).unwrap();
+        let commit = |mark: &mut CommitMark| {
+            session.begin_write().unwrap();
+            mark.advance(session).unwrap();
+            session.commit().unwrap();
+        };
+        commit(&mut mark);
+        assert!(mark.is_stored(session).unwrap());
+        session.execute("DELETE FROM commit_mark WHERE writer = ?1", [mark.writer]).unwrap();
+        mark.is_stored(session).unwrap_err();
+        commit(&mut mark);
+        assert!(mark.is_stored(session).unwrap());
+        session.begin_write().unwrap();
+        mark.advance(session).unwrap();
+        session.roll_back().unwrap();
+        assert!(!mark.is_stored(session).unwrap());
     }
 }
