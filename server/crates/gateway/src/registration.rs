@@ -185,7 +185,7 @@ impl Gateway {
         &self,
         entity: &Entity,
         id: &str,
-        change: impl FnOnce(&Registration) -> Registration + Send + 'static,
+        change: impl FnOnce(&Registration) -> Registration + Clone + Send + 'static,
         recorder: ResponseRecorder<Registration>,
     ) -> Result<Registration, Failure> {
         let Registration { entity: owner, id, .. } = self.load_registration(entity, id)?;

@@ -176,7 +176,7 @@ impl Gateway {
         entity: &Arc<Entity>,
         known: Schedule,
         step_type: StepType,
-        change: impl FnOnce(&Schedule, ScheduleStep) -> Result<Schedule, Refusal> + Send + 'static,
+        change: impl FnOnce(&Schedule, ScheduleStep) -> Result<Schedule, Refusal> + Clone + Send + 'static,
         recorder: ResponseRecorder<Schedule>,
     ) -> Result<Schedule, Failure> {
         let owner = self.owner_of_schedule(entity, &known);

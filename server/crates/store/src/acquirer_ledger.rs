@@ -14,7 +14,6 @@ use tillgate_engine::{Error, ErrorKind as Failure, Row, Session, params};
 
 use super::error::Cause;
 use super::group_commit::CommitQueue;
-use super::group_transaction::WrittenRows;
 use super::job_queue::Lane;
 use super::{StoreError, store_file};
 use crate::acquirer_entry::{EntryKind, HostPage, LedgerEntry, NewEntry};
@@ -53,16 +52,16 @@ impl AcquirerLedger {
     }
 
     /// Runs a decision on the writer's thread. Returns after the commit. Nothing of a decision that fails is written.
+    /// The decision runs again if another one of the same commit fails.
     ///
     /// # Errors
     /// [`StoreErrorKind::Overloaded`](super::StoreErrorKind::Overloaded) if too many requests wait. Otherwise the
     /// error of the decision or of the commit.
     pub async fn run_decision<T: Send + 'static>(
         &self,
-        decide: impl FnOnce(&LedgerTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
+        mut decide: impl FnMut(&LedgerTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        // Decision and writes are one closure, which can run only once.
-        let write = move |session: &dyn Session| Ok((decide(&LedgerTransaction { session })?, WrittenRows::Once));
+        let write = move |session: &dyn Session| decide(&LedgerTransaction { session });
         self.queue.commit_write(Lane::Everything, write, |_| ()).await
     }
 
@@ -74,7 +73,7 @@ impl AcquirerLedger {
         // The ledger has only the session of the writer, so reads wait in the same queue.
         let select = move |session: &dyn Session| {
             let query = format!("SELECT {COLUMNS} FROM entry WHERE number > ?1 ORDER BY number LIMIT ?2");
-            Ok((session.query_all(&query, params![number, limit], read_entry)?, WrittenRows::Nothing))
+            Ok(session.query_all(&query, params![number, limit], read_entry)?)
         };
         self.queue.commit_write(Lane::Everything, select, |_| ()).await
     }

@@ -51,7 +51,7 @@ pub fn record_payment(payment: &Payment, session: &dyn Session) -> Result<(), St
 /// fails.
 pub async fn run_write(
     store: &Store,
-    write: impl Fn(&dyn Session) -> Result<(), StoreError> + Send + 'static,
+    write: impl FnMut(&dyn Session) -> Result<(), StoreError> + Send + 'static,
 ) -> Result<(), StoreError> {
-    store.writer.run_repeatable_write(write).await
+    store.run_write(write).await
 }

@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::EntityId;
@@ -109,11 +110,11 @@ impl WriteContext<'_> {
     }
 }
 
-/// Changes to write in one commit.
-#[derive(Debug, Default)]
+/// Changes to write in one commit. A copy shares them.
+#[derive(Debug, Clone, Default)]
 pub struct Changes {
     /// The changes in the order of writing.
-    list: Vec<Box<dyn Change>>,
+    list: Vec<Arc<dyn Change>>,
     response_owner: Option<EntityId>,
     /// The token or user whose request this is, for the audit log.
     actor: Option<String>,
@@ -129,12 +130,12 @@ impl Changes {
         if stage.is_single() {
             self.list.retain(|earlier| earlier.stage() != stage);
         }
-        self.insert(Box::new(change));
+        self.insert(Arc::new(change));
         self
     }
 
     /// Adds a change behind those of its stage.
-    fn insert(&mut self, change: Box<dyn Change>) {
+    fn insert(&mut self, change: Arc<dyn Change>) {
         let stage = change.stage();
         // `<=` keeps the order within a stage: a later change of the same row has to be written later.
         let place = self.list.partition_point(|earlier| earlier.stage() <= stage);

@@ -119,6 +119,13 @@ impl StoreError {
         matches!(&*self.0, Cause::Engine(error) if error.kind() == ErrorKind::UnknownCommit)
     }
 
+    /// Returns true if nothing of the transaction is committed and the same one may succeed: it met another one, or its
+    /// connection is gone.
+    pub(super) fn is_repeatable(&self) -> bool {
+        let is_transient = |kind| matches!(kind, ErrorKind::Conflict | ErrorKind::Unavailable);
+        matches!(&*self.0, Cause::Engine(error) if is_transient(error.kind()))
+    }
+
     /// Returns the fault of the disk behind the failure, or `None` if there is none.
     pub fn disk_fault(&self) -> Option<DiskFault> {
         match self.kind() {

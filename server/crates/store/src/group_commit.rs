@@ -2,8 +2,10 @@
 //! one writer has one thread and one lane; a cluster has several (see [`super::job_queue`]).
 //!
 //! The thread runs the requests one after the other, commits, and then answers all of them. If one fails, the others
-//! are not affected (see [`super::group_transaction`]). If the commit fails, all of them fail. The thread does not wait
-//! to fill a group: under light load a group is one request.
+//! are not affected (see [`super::write_group`]). If the database undoes the transaction for a reason that has nothing
+//! to do with the requests, such as a deadlock or the end of the connection, the thread makes it again, and all
+//! requests decide anew. If the commit fails for another reason, or for the last time, all of them fail. The thread
+//! does not wait to fill a group: under light load a group is one request.
 //!
 //! Requests of threads with low priority are later ones: a group has one of them, and more only while no other request
 //! waits. So the large writes of one tenant delay another one's payment by one write, and still come one by one.
@@ -12,21 +14,22 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tillgate_engine::Session;
+use tillgate_engine::{Error, ErrorKind, Session};
 use tillgate_os::process::is_low_priority;
 use tokio::sync::oneshot;
 
 use super::error::Cause;
-use super::group_transaction::{GroupTransaction, WrittenRows};
-use super::job_queue::{CompletionCallback, JobQueue, Lane, NotDurable, RunRequest, WaitEnd, WriteJob};
+use super::job_queue::{JobQueue, Lane, NotDurable, WaitEnd, WriteJob};
+use super::write_group::{GroupRun, WriteGroup};
+use super::write_request::PendingWrite;
 use super::{DiskFault, StoreError};
 
-/// Maximum number of requests in one commit.
-const MAX_GROUP: usize = 256;
-
-/// Time for which the outcome of a commit is asked for whose answer was lost, and the pause between two questions. The
-/// requests of the commit wait as long.
-const OUTCOME_PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum number of times that the transaction of a group is made. What undoes a third one is no coincidence.
+const MAX_ATTEMPTS: u32 = 3;
+/// Time since the beginning of a group after which its transaction is not made again, and the lost outcome of its
+/// commit is not asked for any more: ten seconds for a commit, and thirty for a failover. The requests wait as long.
+const PATIENCE: Duration = Duration::from_secs(40);
+/// Pause between two questions for an outcome.
 const OUTCOME_PAUSE: Duration = Duration::from_millis(200);
 
 /// Work of the thread besides the requests.
@@ -134,34 +137,23 @@ impl CommitQueue {
     }
 
     /// Queues a write at once, so that the returned future, which waits for its commit, need not hold it. Fails with
-    /// `Overloaded` if the queue is full. The write runs even if the future is dropped. `finish` runs on the thread
-    /// just before the caller receives the outcome.
+    /// `Overloaded` if the queue is full. The write runs even if the future is dropped, and again if its transaction is
+    /// undone and made again. `finish` runs once, on the thread, just before the caller receives the outcome.
     pub(super) fn commit_write<T: Send + 'static>(
         &self,
         lane: Lane,
-        write: impl FnOnce(&dyn Session) -> Result<(T, WrittenRows), StoreError> + Send + 'static,
+        write: impl FnMut(&dyn Session) -> Result<T, StoreError> + Send + 'static,
         finish: impl FnOnce(&Result<T, StoreError>) + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let (sender, receiver) = oneshot::channel();
-        let run: RunRequest = Box::new(move |transaction| {
-            let written = match transaction {
-                Ok(transaction) => transaction.run_request(write),
-                Err(fault) => Err(Cause::NotCommitted(fault).into()),
-            };
-            let fault = written.as_ref().err().and_then(StoreError::disk_fault);
-            let complete: CompletionCallback = Box::new(move |durable| {
-                let outcome = match (written, durable) {
-                    (Ok(_), Err(fault)) => Err(Cause::NotCommitted(fault).into()),
-                    (written, _) => written,
-                };
-                finish(&outcome);
-                // The caller may have stopped waiting. Committed data stays committed.
-                let _ = sender.send(outcome);
-            });
-            (complete, fault)
-        });
+        let answer = move |outcome| {
+            finish(&outcome);
+            // The caller may have stopped waiting. Committed data stays committed.
+            let _ = sender.send(outcome);
+        };
+        let request = Box::new(PendingWrite::new(write, answer));
         // The priority is read here, because the thread that queues the write is not the one that runs it.
-        let queued = self.jobs.add(lane, WriteJob { run, is_later: is_low_priority() });
+        let queued = self.jobs.add(lane, WriteJob { request, is_later: is_low_priority() });
         async move {
             queued?;
             receiver.await.map_err(|_| Cause::Stopped)?
@@ -221,59 +213,55 @@ impl<C: CommitHooks> CommitThread<C> {
         }
     }
 
-    /// Commits waiting requests of a lane, at most [`MAX_GROUP`], as one transaction, then answers all of them. Refuses
-    /// all of the lane if a fault is known or the transaction cannot begin. If the database undoes the transaction
-    /// midway, fails the requests run so far; the next group takes the others.
+    /// Commits waiting requests of a lane as one transaction, then answers all of them. Refuses all of the lane if a
+    /// fault is known or the transaction cannot begin. If the transaction is undone for good, fails the requests run so
+    /// far; the next group takes the others.
     fn commit_group(&mut self, lane: &Lane) {
         if let Some(fault) = self.hooks.known_fault() {
             return self.jobs.refuse_all(lane, Some(fault));
         }
-        let mut begun = self.begin_within(lane);
-        if begun.is_err() && self.session.is_lost() {
-            self.replace_lost_session();
-            begun = self.begin_within(lane);
-        }
-        let mut transaction = match begun {
-            Ok(()) => GroupTransaction::new(&*self.session),
-            Err(error) => {
-                tracing::error!(%error, "beginning a transaction failed");
-                // Refuse all waiting requests, because each one alone would wait for the busy disk again.
-                return self.jobs.refuse_all(lane, error.disk_fault());
-            }
-        };
-        let mut callbacks = Vec::new();
-        let mut undone = None;
-        let mut accepts_later = true;
-        let mut next = self.jobs.take_first(lane);
-        while let Some(job) = next {
-            accepts_later &= job.is_later;
-            let (complete, fault) = (job.run)(Ok(&mut transaction));
-            callbacks.push(complete);
-            // On a full disk SQLite undoes the whole transaction, including the earlier requests of this group.
-            if transaction.is_undone() {
-                undone = Some(fault);
-                break;
-            }
-            // The first request of a group waits for all others, so the size of a group is limited.
-            next = if callbacks.len() == MAX_GROUP { None } else { self.jobs.take_next(lane, accepts_later) };
-        }
-        let durable = match undone {
-            Some(fault) => {
-                tracing::error!(
-                    requests = callbacks.len(),
-                    fault = fault.map(DiskFault::as_str),
-                    "a transaction was undone"
-                );
-                Err(fault)
-            }
-            None => self.commit_transaction(callbacks.len()),
-        };
+        let mut group = WriteGroup::new();
+        let durable = self.make_durable(lane, &mut group);
         // Callers are answered after the commit, so that no response reports data that a crash could still lose.
-        for complete in callbacks {
-            complete(durable);
-        }
+        group.answer_all(durable);
         // The hooks come after the answers, so that a checkpoint delays no response.
         self.hooks.after_commit(&*self.session);
+    }
+
+    /// Makes the transaction of a group, and again as long as the database undoes it for a reason that may be gone the
+    /// next time. Nothing that may be committed is made again.
+    fn make_durable(&mut self, lane: &Lane, group: &mut WriteGroup) -> Result<(), NotDurable> {
+        let until = Instant::now() + PATIENCE;
+        let mut attempts = 1;
+        loop {
+            let begun = self.begin_within(lane);
+            let has_begun = begun.is_ok();
+            let run = begun.and_then(|()| self.run_group(lane, group));
+            let Err(error) = run.and_then(|()| self.commit_transaction(until)) else { return Ok(()) };
+            // The next transaction could not begin while this one is open.
+            let _ = self.session.roll_back();
+            let may_repeat = attempts < MAX_ATTEMPTS && Instant::now() < until && error.is_repeatable();
+            if may_repeat && self.replace_lost_session() {
+                tracing::warn!(%error, requests = group.len(), "a transaction was undone, and is made again");
+                attempts += 1;
+                continue;
+            }
+            tracing::error!(%error, requests = group.len(), attempts, "committing a group of requests failed");
+            if !has_begun {
+                // Refuse all waiting requests, because each one alone would wait for the busy disk again.
+                self.jobs.refuse_all(lane, error.disk_fault());
+            }
+            return Err(error.disk_fault());
+        }
+    }
+
+    /// Runs a group in the open transaction, and in another one for each request that fails.
+    fn run_group(&self, lane: &Lane, group: &mut WriteGroup) -> Result<(), StoreError> {
+        while group.run(&*self.session, &self.jobs, lane)? == GroupRun::Spoiled {
+            self.session.roll_back()?;
+            self.begin_within(lane)?;
+        }
+        Ok(())
     }
 
     /// Begins a transaction in the scope of a lane, or of everything if the lane was chosen by what holds no more.
@@ -290,37 +278,43 @@ impl<C: CommitHooks> CommitThread<C> {
         Ok(self.session.begin_write()?)
     }
 
-    /// Opens another session if this one is gone.
-    fn replace_lost_session(&mut self) {
+    /// Opens another session if this one is gone. Returns false if that fails.
+    fn replace_lost_session(&mut self) -> bool {
         if !self.session.is_lost() {
-            return;
+            return true;
         }
         match self.hooks.reopen() {
-            Some(Ok(session)) => self.session = session,
+            Some(Ok(session)) => {
+                self.session = session;
+                return true;
+            }
             Some(Err(error)) => tracing::error!(%error, "connecting to the database failed"),
             None => {}
         }
+        false
     }
 
-    /// Commits the transaction of this number of requests. If that fails, logs the error, rolls back, and returns the
-    /// disk fault.
-    fn commit_transaction(&mut self, requests: usize) -> Result<(), NotDurable> {
+    /// Commits the open transaction. If the answer is lost, finds the outcome.
+    fn commit_transaction(&mut self, until: Instant) -> Result<(), StoreError> {
         let committed = self.hooks.before_commit(&*self.session).and_then(|()| Ok(self.session.commit()?));
         let Err(error) = committed else { return Ok(()) };
-        if error.is_commit_unknown() && self.find_lost_outcome() == Some(true) {
-            tracing::warn!(requests, "the answer to a commit was lost, and the commit was found done");
-            return Ok(());
+        if !error.is_commit_unknown() {
+            return Err(error);
         }
-        tracing::error!(%error, requests, "committing a transaction failed");
-        // The next group could not begin while this transaction is open.
-        let _ = self.session.roll_back();
-        Err(error.disk_fault())
+        match self.find_lost_outcome(until) {
+            Some(true) => {
+                tracing::warn!(%error, "the answer to a commit was lost, and the commit was found done");
+                Ok(())
+            }
+            // Known by now: the transaction ended with its connection.
+            Some(false) => Err(Error::new(ErrorKind::Unavailable, error.to_string()).into()),
+            None => Err(error),
+        }
     }
 
     /// Connects anew after the answer to a commit was lost, and finds out if it was done. `None` if the database gives
-    /// no answer for [`OUTCOME_PATIENCE`].
-    fn find_lost_outcome(&mut self) -> Option<bool> {
-        let began = Instant::now();
+    /// no answer until then.
+    fn find_lost_outcome(&mut self, until: Instant) -> Option<bool> {
         loop {
             match self.hooks.reopen()? {
                 Ok(session) => {
@@ -332,7 +326,7 @@ impl<C: CommitHooks> CommitThread<C> {
                 }
                 Err(error) => tracing::error!(%error, "connecting to the database failed"),
             }
-            if began.elapsed() > OUTCOME_PATIENCE {
+            if Instant::now() > until {
                 return None;
             }
             // A database that restarts takes a moment, and nothing tells when it is back.

@@ -12,22 +12,15 @@ use tillgate_engine::WriteScope;
 
 use super::DiskFault;
 use super::error::Cause;
-use super::group_transaction::GroupTransaction;
+use super::write_request::WriteRequest;
 
 /// A queued request.
 pub(super) struct WriteJob {
-    /// Runs the request.
-    pub(super) run: RunRequest,
+    pub(super) request: Box<dyn WriteRequest>,
     /// True if a thread of low priority has queued it.
     pub(super) is_later: bool,
 }
 
-/// A request to run. It runs inside the transaction, or receives the fault that prevented the transaction. It returns
-/// the callback that answers its caller, and the disk fault that it met.
-pub(super) type RunRequest =
-    Box<dyn FnOnce(Result<&mut GroupTransaction<'_>, NotDurable>) -> (CompletionCallback, NotDurable) + Send>;
-/// Answers the caller of a request, once it is known if the transaction is durable.
-pub(super) type CompletionCallback = Box<dyn FnOnce(Result<(), NotDurable>) + Send>;
 /// The disk fault that prevented the commit, or `None` if the cause is unknown.
 pub(super) type NotDurable = Option<DiskFault>;
 
@@ -208,8 +201,7 @@ impl JobQueue {
     /// Fails all requests of a lane that this thread has with the error that nothing was written.
     pub(super) fn refuse_all(&self, lane: &Lane, fault: NotDurable) {
         for job in self.take_all(lane) {
-            let (complete, _) = (job.run)(Err(fault));
-            complete(Err(fault));
+            job.request.answer(Err(Cause::NotCommitted(fault).into()));
         }
     }
 
@@ -256,9 +248,11 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
+    use crate::StoreError;
+    use crate::write_request::PendingWrite;
 
     fn job(is_later: bool) -> WriteJob {
-        WriteJob { run: Box::new(|_| (Box::new(|_| ()), None)), is_later }
+        WriteJob { request: Box::new(PendingWrite::new(|_| Ok(()), |_| ())), is_later }
     }
 
     fn owner(name: &str) -> Lane {
@@ -324,15 +318,14 @@ mod tests {
         let (tell, told) = channel();
         for number in 0..2048 {
             let tell = tell.clone();
-            let complete: CompletionCallback = Box::new(move |durable| tell.send(durable).unwrap());
-            let is_later = number % 2 == 0;
-            queue.add(Lane::Everything, WriteJob { run: Box::new(|_| (complete, None)), is_later }).unwrap();
+            let answer = move |outcome: Result<(), StoreError>| tell.send(outcome).unwrap();
+            let request = Box::new(PendingWrite::new(|_| Ok(()), answer));
+            queue.add(Lane::Everything, WriteJob { request, is_later: number % 2 == 0 }).unwrap();
         }
         let lane = queue.take_lane(Duration::ZERO).unwrap();
         queue.refuse_all(&lane, Some(DiskFault::Full));
-        let refused: Vec<_> = told.try_iter().collect();
-        assert_eq!(refused.len(), 2048);
-        assert!(refused.iter().all(|durable| *durable == Err(Some(DiskFault::Full))));
+        let refused: Vec<_> = told.try_iter().map(|outcome| outcome.unwrap_err().disk_fault()).collect();
+        assert_eq!(refused, [Some(DiskFault::Full); 2048]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The store: loads, queries, and a single way to write.
 //!
 //! [`Store::update`] loads the data for a decision under the write lock, calls a pure function to decide, and makes
-//! the resulting [`Changes`] durable before the response is sent. There are no conflicts and no retries: fifty
-//! concurrent payments of one checkout are decided one after the other.
+//! the resulting [`Changes`] durable before the response is sent. Fifty concurrent payments of one checkout are decided
+//! one after the other. If a database undoes a transaction, its requests are decided again.
 //!
 //! Knows every table and all SQL, but no SQL library: statements run on the sessions of `tillgate_engine`. Only the
 //! functions that keep the seal use one, because other databases do not have them. Never asks an acquirer, sends
@@ -33,7 +33,6 @@ mod fault;
 pub mod figures;
 pub mod form_build;
 mod group_commit;
-mod group_transaction;
 mod health;
 mod job_queue;
 pub mod keys;
@@ -69,6 +68,8 @@ pub mod timer;
 mod update;
 mod value_encoding;
 mod wal_scrub;
+mod write_group;
+mod write_request;
 mod writer;
 mod writer_hooks;
 

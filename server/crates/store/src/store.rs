@@ -94,10 +94,11 @@ impl Store {
     }
 
     /// Runs a write that changes no payment. Nothing of it stays if it fails. Returns after the commit. Does not wake
-    /// [`Store::wait_for_message`]; a caller that writes messages does.
+    /// [`Store::wait_for_message`]; a caller that writes messages does. The write runs again if its transaction is
+    /// undone and made again, so it must have no effect outside of the transaction that may not happen twice.
     pub(super) async fn run_write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&dyn Session) -> Result<T, StoreError> + Send + 'static,
+        write: impl FnMut(&dyn Session) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.writer.run_write(Lane::Everything, write).await
     }
@@ -106,7 +107,7 @@ impl Store {
     /// that all writers share. In a cluster they wait for no merchant's decisions.
     pub(super) async fn run_row_write<T: Send + 'static>(
         &self,
-        write: impl FnOnce(&dyn Session) -> Result<T, StoreError> + Send + 'static,
+        write: impl FnMut(&dyn Session) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.writer.run_write(Lane::Nothing, write).await
     }

@@ -69,8 +69,7 @@ pub(super) fn open_marked(folder: &Path) -> Result<SqliteSession, StoreError> {
     session.run_script("PRAGMA foreign_keys = true")?;
     // The bytes of deleted cards are overwritten, not left in a free page.
     session.run_script("PRAGMA secure_delete = true")?;
-    // Pages that a savepoint may have to restore are kept in memory. Otherwise a group of requests writes them to a
-    // file.
+    // Pages that a savepoint or a statement may have to restore are kept in memory, and not in another file.
     session.run_script("PRAGMA temp_store = MEMORY")?;
     // A group of payments with velocity counters writes more pages than the usual 2 MiB hold, and pages that do not fit
     // are written twice.

@@ -2,10 +2,8 @@
 //! transaction.
 
 use tillgate_domain::refusal::Refusal;
-use tillgate_engine::Session;
 
 use super::decision_input::{LoadedRecords, RecordKeys, load_records};
-use super::group_transaction::WrittenRows;
 use super::job_queue::Lane;
 use super::{AdminStore, Changes, Sources, Store, StoreError};
 
@@ -17,6 +15,9 @@ impl Store {
     /// queued at once, and also runs if the caller stops waiting. The returned future ends after the commit. A refusal
     /// writes nothing. If a message was written, wakes [`Store::wait_for_message`].
     ///
+    /// If the transaction is undone and made again, a copy of `decide` decides again about the records as they are by
+    /// then. Only the last decision counts, so `decide` must have no other effect than its result.
+    ///
     /// # Errors
     /// [`Overloaded`](crate::StoreErrorKind::Overloaded) at once if the queue is full,
     /// [`DuplicateKey`](crate::StoreErrorKind::DuplicateKey) if another request with the idempotency key was written
@@ -24,20 +25,18 @@ impl Store {
     pub fn update<T, D>(&self, keys: RecordKeys, decide: D) -> impl Future<Output = UpdateResult<T>>
     where
         T: Send + 'static,
-        D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Send + 'static,
+        D: FnOnce(LoadedRecords) -> Result<(Changes, T), Refusal> + Clone + Send + 'static,
     {
         let sources = self.sources.clone();
         let lane = self.find_lane(&keys);
         let written = self.writer.run_tracked_write(lane, move |session| {
-            let (changes, value) = match decide(load_records(session, &keys)?) {
+            let loaded = load_records(session, &keys)?;
+            let (changes, value) = match decide.clone()(loaded) {
                 Ok(decided) => decided,
-                Err(refusal) => return Ok(((Err(refusal), Vec::new()), WrittenRows::Nothing)),
+                Err(refusal) => return Ok((Err(refusal), Vec::new())),
             };
             let wrote_message = changes.apply(session, &sources)?;
-            let slots = changes.changed_slots();
-            // The group may have to write these changes again, if a later request of it fails.
-            let repeat = move |session: &dyn Session| changes.apply(session, &sources).map(drop);
-            Ok(((Ok((value, wrote_message)), slots), WrittenRows::Repeatable(Box::new(repeat))))
+            Ok((Ok((value, wrote_message)), changes.changed_slots()))
         });
         async move {
             Ok(written.await?.map(|(value, wrote_message)| {

@@ -9,7 +9,6 @@ use super::StoreError;
 use super::change_log::{ChangeLog, Slot};
 use super::fault::Damage;
 use super::group_commit::CommitQueue;
-use super::group_transaction::WrittenRows;
 use super::job_queue::Lane;
 use super::store_file::BUSY_TIMEOUT;
 
@@ -59,21 +58,9 @@ impl Writer {
     pub(super) fn run_write<T: Send + 'static>(
         &self,
         lane: Lane,
-        write: impl FnOnce(&dyn Session) -> Result<T, StoreError> + Send + 'static,
+        mut write: impl FnMut(&dyn Session) -> Result<T, StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
-        self.run_tracked_write(lane, move |session| Ok(((write(session)?, Vec::new()), WrittenRows::Once)))
-    }
-
-    /// Same as [`Self::run_write`], for a write that can be repeated (see [`super::group_transaction`]), as those of
-    /// [`super::Store::update`].
-    pub(super) fn run_repeatable_write(
-        &self,
-        write: impl Fn(&dyn Session) -> Result<(), StoreError> + Send + 'static,
-    ) -> impl Future<Output = Result<(), StoreError>> {
-        self.run_tracked_write(Lane::Everything, move |session| {
-            write(session)?;
-            Ok((((), Vec::new()), WrittenRows::Repeatable(Box::new(write))))
-        })
+        self.run_tracked_write(lane, move |session| Ok((write(session)?, Vec::new())))
     }
 
     /// Queues a write that returns the slots that it changes. Before the caller receives the outcome, records these
@@ -81,7 +68,7 @@ impl Writer {
     pub(super) fn run_tracked_write<T: Send + 'static>(
         &self,
         lane: Lane,
-        write: impl FnOnce(&dyn Session) -> Result<((T, Vec<Slot>), WrittenRows), StoreError> + Send + 'static,
+        write: impl FnMut(&dyn Session) -> Result<(T, Vec<Slot>), StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> {
         let (change_log, damage) = (Arc::clone(&self.change_log), Arc::clone(&self.damage));
         // Recorded before the caller is answered. Otherwise its next request could get a cached response from before

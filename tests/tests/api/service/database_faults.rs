@@ -1,7 +1,8 @@
-//! A gateway whose database stops, or whose commits wait for a standby that is away: each request is answered rightly,
-//! or with 503 and the time to try again, and a request that is sent again does nothing twice.
+//! A gateway whose database stops, whose connections end, or whose commits wait for a standby that is away: each
+//! request is answered rightly, or with 503 and the time to try again, and one that is sent again does nothing twice.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -129,6 +130,43 @@ async fn while_the_database_stops_for_half_a_minute_all_else_is_answered_and_not
         assert!(read.status == 200 || read.status == 503 && read.headers.contains_key("retry-after"), "{}", read.text);
     }
     installation.check_paid_once(&[keys, vec!["before".to_owned()]].concat(), 0).await
+}
+
+/// Ends the connections of the gateway that are in the middle of a write. Returns their number.
+fn end_writes(installation: &Installation) -> anyhow::Result<usize> {
+    let statement = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE backend_xid IS NOT NULL AND datname = current_database() AND pid <> pg_backend_pid()";
+    Ok(installation.run_sql(statement)?.parse()?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn payments_whose_connections_end_in_the_middle_of_their_write_succeed() -> anyhow::Result<()> {
+    let installation = Installation::start()?;
+    let is_over = Arc::new(AtomicBool::new(false));
+    let mut clients = JoinSet::new();
+    for client in 0..CLIENTS {
+        let (shop, is_over) = (installation.shop.clone(), Arc::clone(&is_over));
+        clients.spawn(async move {
+            let mut keys = Vec::new();
+            while !is_over.load(Ordering::Relaxed) {
+                let key = format!("client-{client}-{}", keys.len());
+                let paid = pay(&shop, &key).await?;
+                ensure!(paid.status == 200, "{}: {}", paid.status, paid.text);
+                keys.push(key);
+            }
+            anyhow::Ok(keys)
+        });
+    }
+    // Twice at most for a group of payments, which is made three times.
+    for _ in 0..2 {
+        poll_until("a write is ended", async || Ok((end_writes(&installation)? > 0).then_some(()))).await?;
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let mut keys = Vec::new();
+    for paid in clients.join_all().await {
+        keys.extend(paid?);
+    }
+    installation.check_paid_once(&keys, 0).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

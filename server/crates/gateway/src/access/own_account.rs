@@ -92,7 +92,7 @@ impl Gateway {
         found: &FoundSession,
         code: &str,
         address: IpAddr,
-        act: impl FnOnce(&User, &[StoredPasskey]) -> Result<UserChanges, OwnAccountFault> + Send + 'static,
+        act: impl FnOnce(&User, &[StoredPasskey]) -> Result<UserChanges, OwnAccountFault> + Clone + Send + 'static,
     ) -> Result<Result<(), OwnAccountFault>, Failure> {
         let (now, actor) = (self.now(), Actor::of_user(&found.user.id, address));
         let counter = limits.count_in_session(found.session.number);

@@ -129,6 +129,7 @@ pub async fn sign_in(
 type FactorOutcome = Result<(), SignInRefusal>;
 
 /// A checked answer to a challenge for the second factor.
+#[derive(Clone)]
 struct FactorAnswer {
     /// The passkey with its new key, if the answer is right.
     right: Option<(StoredPasskey, Vec<u8>)>,

@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 use tillgate_net::wrong_credentials::{WrongCredentials, counted_network};
@@ -42,21 +42,30 @@ pub(super) struct Attempt<'a> {
 
 /// The counter of a known browser or a session, for a decision under the write lock. Counting there is the only way to
 /// count a guess before the next one is checked: a thousand at once would all pass a limit that is checked earlier.
+#[derive(Clone)]
 pub(super) struct FactorCounter {
     devices: Arc<WrongCredentials>,
     key: String,
+    /// True once the guess is counted. Shared by copies, because a decision whose transaction is undone is made again.
+    is_counted: Arc<AtomicBool>,
 }
 
 impl FactorCounter {
-    /// Returns true if the limit is reached.
-    pub(super) fn is_refused(&self, now: Timestamp) -> bool {
-        self.devices.is_key_reached(&self.key, now)
+    fn new(limits: &SignInLimits, key: String) -> Self {
+        Self { devices: Arc::clone(&limits.devices), key, is_counted: Arc::default() }
     }
 
-    /// Counts a wrong factor.
+    /// Returns true if the limit is reached. A guess that is counted has passed the limit before.
+    pub(super) fn is_refused(&self, now: Timestamp) -> bool {
+        !self.is_counted.load(Ordering::Relaxed) && self.devices.is_key_reached(&self.key, now)
+    }
+
+    /// Counts a wrong factor, once.
     pub(super) fn record_wrong(&self, now: Timestamp) {
-        // The limit is checked under the same lock, so a counter that is full needs no answer here.
-        let _ = self.devices.record_key(&self.key, now);
+        if !self.is_counted.swap(true, Ordering::Relaxed) {
+            // The limit is checked under the same lock, so a counter that is full needs no answer here.
+            let _ = self.devices.record_key(&self.key, now);
+        }
     }
 }
 
@@ -90,7 +99,7 @@ impl SignInLimits {
     /// Returns the counter of second factors in a session. It counts for the session alone, so that nobody elsewhere
     /// can keep a signed-in user from changing a password that has become known.
     pub(super) fn count_in_session(&self, number: i64) -> FactorCounter {
-        FactorCounter { devices: Arc::clone(&self.devices), key: format!("session {number}") }
+        FactorCounter::new(self, format!("session {number}"))
     }
 
     /// Counts wrong passwords for a mail address also for the address that replaces it.
@@ -143,8 +152,7 @@ impl Attempt<'_> {
 
     /// Returns the counter of the known browser or the session. Returns `None` for an unknown browser.
     pub(super) fn factor_counter(&self) -> Option<FactorCounter> {
-        let key = self.device.clone()?;
-        Some(FactorCounter { devices: Arc::clone(&self.limits.devices), key })
+        Some(FactorCounter::new(self.limits, self.device.clone()?))
     }
 
     /// Counts a wrong password.

@@ -82,6 +82,7 @@ pub fn invitation_path(token: &LinkToken) -> String {
 }
 
 /// A checked decision to create a user.
+#[derive(Clone)]
 struct Creation {
     user: User,
     token: LinkToken,

@@ -27,7 +27,7 @@ use crate::access::sender::Sender;
 use crate::checkout::{check_purpose_path, unknown_checkout};
 use crate::payment::addresses::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
-use crate::payment::{PaymentContext, RoutedRequest};
+use crate::payment::{PaymentContext, ReadyPayment, RoutedRequest};
 use crate::registration::stored_credentials::CredentialOwner;
 use crate::risk::velocity::AttemptOutcome;
 use crate::{Failure, Gateway};
@@ -178,8 +178,7 @@ impl Gateway {
         let credential_owner =
             CredentialOwner { owner: used.as_ref().map_or(&checkout.entity, |used| &used.entity), used: used.as_ref() };
         let context = PaymentContext { sender: Sender::Form(checkout), credential_owner, addresses, at: None };
-        let (mut prepared, attempt) = self.prepare_payment(received, context).await?;
-        let request = prepared.take_connector_request();
+        let ReadyPayment { prepared, request, attempt } = self.prepare_payment(received, context).await?;
         let replaces = replaced.is_some();
         let prepared_attempt = PreparedAttempt {
             version: checkout.version,

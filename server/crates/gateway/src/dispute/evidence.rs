@@ -61,7 +61,7 @@ impl NewEvidence {
         };
         let name = sanitize_name(&self.name, media_type)?;
         let parts = self.content.chunks(PART_SIZE).enumerate();
-        let parts: Result<Vec<Sealed>, VaultError> =
+        let parts: Result<Arc<[Sealed]>, VaultError> =
             parts.map(|(number, part)| vault.seal(&part_record(&dispute.id, &id, number), part)).collect();
         let bytes = self.content.len() as u64;
         let evidence = Evidence {
@@ -79,9 +79,11 @@ impl NewEvidence {
 }
 
 /// A checked and sealed file. Its time and stage are set when it is added.
+#[derive(Clone)]
 pub struct SealedEvidence {
     evidence: Evidence,
-    parts: Vec<Sealed>,
+    /// Shared by copies, because a file is large.
+    parts: Arc<[Sealed]>,
 }
 
 impl SealedEvidence {

@@ -234,7 +234,7 @@ impl Gateway {
     async fn advance_stage(
         &self,
         payment: &Payment,
-        step: impl FnOnce(&mut ThreeDsSession) -> bool + Send + 'static,
+        step: impl FnOnce(&mut ThreeDsSession) -> bool + Clone + Send + 'static,
     ) -> Result<Arc<Payment>, Failure> {
         let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
         let advanced = self.store.update(keys, move |loaded| {

@@ -41,6 +41,7 @@ pub struct CompletionResult {
 }
 
 /// Everything that the completion of a payment depends on.
+#[derive(Clone)]
 struct Completion {
     result: ConnectorResult,
     /// The risk check of the payment, if the result is an approval and the payment was not checked before.
@@ -81,7 +82,7 @@ impl Gateway {
         &self,
         payment: &Payment,
         result: ConnectorResult,
-        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+        change: impl FnOnce(&mut Payment) -> bool + Clone + Send + 'static,
     ) -> Result<CompletionResult, Failure> {
         self.complete_with((payment, Vec::new()), result, change, ResponseRecorder::disabled(), None).await
     }
@@ -121,7 +122,7 @@ impl Gateway {
         &self,
         (payment, messages): (&Payment, Vec<ConnectorMessage>),
         result: ConnectorResult,
-        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+        change: impl FnOnce(&mut Payment) -> bool + Clone + Send + 'static,
         recorder: ResponseRecorder<Payment>,
         decision: Option<ReviewDecision>,
     ) -> Result<CompletionResult, Failure> {

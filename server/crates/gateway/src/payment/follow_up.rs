@@ -31,6 +31,7 @@ use crate::{Failure, Gateway};
 const REFERENCED_PAYMENT_ID: &str = "referencedPaymentId";
 
 /// A request for a follow-up payment.
+#[derive(Clone)]
 struct FollowUpRequest {
     modification_type: ModificationType,
     amount: RequestedAmount,
@@ -39,6 +40,7 @@ struct FollowUpRequest {
 }
 
 /// Everything that the decision about a follow-up payment depends on.
+#[derive(Clone)]
 struct FollowUp {
     request: FollowUpRequest,
     /// The amount in the request.
@@ -53,6 +55,7 @@ struct FollowUp {
 }
 
 /// The requested amount.
+#[derive(Clone)]
 enum RequestedAmount {
     /// The whole amount of the payment.
     Whole,

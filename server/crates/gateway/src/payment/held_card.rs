@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use tillgate_vault::Sealed;
 
 /// The card of a payment that awaits 3-D Secure or its review.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct HeldCard {
     /// The sealed card number.
     pub(crate) sealed: Sealed,

@@ -87,9 +87,19 @@ use self::three_ds::ThreeDsContext;
 use super::{Failure, Gateway};
 use crate::risk::velocity::AttemptGuard;
 
+/// A payment that has passed all stages that need no lock.
+pub(super) struct ReadyPayment {
+    /// The payment to write. Boxed, because it moves through several futures to the writer's thread.
+    pub(super) prepared: Box<PreparedPayment>,
+    /// The request to an external connector, to be sent after the write.
+    pub(super) request: Option<ConnectorRequest>,
+    /// The payment attempt, to which the caller has to report the outcome of the write.
+    pub(super) attempt: AttemptGuard,
+}
+
 impl Gateway {
     /// Runs all stages of a payment that need no lock. Writes nothing; [`PreparedPayment::decide_changes`] runs under
-    /// the write lock. The caller must report the outcome of the write to the returned attempt.
+    /// the write lock.
     ///
     /// # Errors
     /// A refusal of any stage. Declines are payments, not errors.
@@ -97,7 +107,7 @@ impl Gateway {
         &self,
         received: RoutedRequest,
         context: PaymentContext<'_>,
-    ) -> Result<(Box<PreparedPayment>, AttemptGuard), Failure> {
+    ) -> Result<ReadyPayment, Failure> {
         let route = self.select_route(&received.payer, &received.parameters);
         let three_ds_context = ThreeDsContext::from_request(&received, route.as_ref().ok(), context).await;
         let needs_browser = three_ds_context.is_some_and(ThreeDsContext::requires_browser);
@@ -115,13 +125,13 @@ impl Gateway {
         let decision = self.decide_three_ds(three_ds_context, &mut intake, &route, &identity).await?;
         let in_form = context.is_in_form();
         let authorized = self.authorize(decision, three_ds_context, &intake, &route, &identity, in_form).await?;
-        let mut prepared = self.prepare_write(intake, authorized, &route, identity, context, brand_return_url)?;
+        let (mut prepared, request) =
+            self.prepare_write(intake, authorized, &route, identity, context, brand_return_url)?;
         // Reversal and capture are prepared here, because no connector may be asked under the write lock.
         if prepared.may_be_reversed() {
             prepared.reversal = Some(self.prepare_reversal(prepared.payment()).await?);
             prepared.capture = self.capture_in_process(prepared.payment()).await;
         }
-        // Boxed, because it moves through several futures to the writer's thread.
-        Ok((Box::new(prepared), attempt))
+        Ok(ReadyPayment { prepared: Box::new(prepared), request, attempt })
     }
 }

@@ -8,11 +8,11 @@ use tillgate_domain::payment::Payment;
 use tillgate_shared::parameter::Parameters;
 
 use crate::access::sender::Sender;
-use crate::payment::PaymentContext;
 use crate::payment::addresses::Addresses;
 use crate::payment::follow_up;
 use crate::payment::order;
 use crate::payment::response_recorder::ResponseRecorder;
+use crate::payment::{PaymentContext, ReadyPayment};
 use crate::registration::stored_credentials::CredentialOwner;
 use crate::risk::velocity::AttemptOutcome;
 use crate::{Failure, Gateway};
@@ -63,9 +63,8 @@ impl Gateway {
         follow_up::refuse_without_reference(&parameters)?;
         order::refuse_override(&parameters)?;
         let received = self.route_request(entity, parameters)?;
-        let (mut prepared, attempt) = self.prepare_payment(received, context).await?;
-        // Taken out, because the request is sent after the commit and `prepared` moves to the writer's thread.
-        let (request, recorder_in_write) = (prepared.take_connector_request(), recorder.clone());
+        let ReadyPayment { prepared, request, attempt } = self.prepare_payment(received, context).await?;
+        let recorder_in_write = recorder.clone();
         let written = self
             .store
             .update(prepared.keys.clone(), move |loaded| {

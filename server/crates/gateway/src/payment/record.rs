@@ -29,6 +29,7 @@ use crate::registration::stored_credentials::CredentialChanges;
 use crate::risk::check::RiskCheck;
 
 /// A payment that is ready to be written.
+#[derive(Clone)]
 pub(crate) struct PreparedPayment {
     payment: Payment,
     /// The changes that are written with the payment, without the payment itself.
@@ -45,8 +46,6 @@ pub(crate) struct PreparedPayment {
     review_card: Option<HeldCard>,
     /// The owner of the stored credentials.
     owner: EntityId,
-    /// The request to an external connector.
-    connector_request: Option<ConnectorRequest>,
     /// The risk check of the payment, if it is due now.
     risk_check: Option<RiskCheck>,
     /// Id and result of the reversal, for an approved payment that its risk check may reverse.
@@ -61,7 +60,7 @@ pub(crate) struct PreparedPayment {
 impl Gateway {
     /// Drafts a payment and prepares everything that can be prepared before the write. Stores nothing, but seals the
     /// account, caches the security code of a payment that awaits 3-D Secure, and marks the payment of an external
-    /// connector as in flight.
+    /// connector as in flight. Also returns the request to that connector, to be sent after the write.
     ///
     /// # Errors
     /// `shopperResultUrl` by name if the shopper is redirected and there is no page to return to; also if a
@@ -74,7 +73,7 @@ impl Gateway {
         identity: PaymentIdentity,
         context: PaymentContext<'_>,
         brand_return_url: Option<String>,
-    ) -> Result<PreparedPayment, Failure> {
+    ) -> Result<(PreparedPayment, Option<ConnectorRequest>), Failure> {
         let PaymentContext { sender, credential_owner, .. } = context;
         let redirect = self.make_redirect(&intake, &authorized, &identity, context, brand_return_url)?;
         let awaits_connector = authorized.awaits_connector;
@@ -113,7 +112,7 @@ impl Gateway {
         let keys = RecordKeys { wallet_token, reference, ..keys };
         let connector_request =
             awaits_connector.then(|| self.prepare_connector_request(&payment, order, route, context.addresses.public));
-        Ok(PreparedPayment {
+        let prepared = PreparedPayment {
             payment,
             changes,
             account_changes,
@@ -122,12 +121,12 @@ impl Gateway {
             held_card,
             review_card,
             owner: credential_owner.owner.clone(),
-            connector_request,
             risk_check,
             reversal: None,
             capture: None,
             keys,
-        })
+        };
+        Ok((prepared, connector_request))
     }
 
     /// Stores the parameters of a payment with an earlier attempt of the same checkout, if there is one.
@@ -257,12 +256,6 @@ impl PreparedPayment {
     /// Makes it a run of a schedule.
     pub(crate) fn assign_schedule(&mut self, schedule: ScheduleId) {
         self.payment.schedule = Some(schedule);
-    }
-
-    /// Takes the request to an external connector out, to be sent after the payment is written. `None` if there is
-    /// none.
-    pub(crate) fn take_connector_request(&mut self) -> Option<ConnectorRequest> {
-        self.connector_request.take()
     }
 
     /// Returns the changes to write, and the payment. Runs under the write lock. A payment whose reference is paid

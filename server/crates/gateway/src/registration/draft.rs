@@ -32,6 +32,7 @@ use crate::risk::velocity::{AttemptGuard, ShopperAddress};
 use crate::{Failure, Gateway, random_bytes};
 
 /// A registration that is decided but not yet written.
+#[derive(Clone)]
 pub(crate) struct RegistrationDraft {
     registration: Registration,
     /// The sealed account. `None` if the registration was rejected.

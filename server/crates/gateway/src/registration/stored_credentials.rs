@@ -40,7 +40,7 @@ pub(crate) struct CredentialOwner<'a> {
 }
 
 /// Changes of a payment to stored credentials.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct CredentialChanges {
     entity: EntityId,
     /// The registration that is paid with.
@@ -54,7 +54,7 @@ pub(crate) struct CredentialChanges {
 }
 
 /// Part of a payment in a standing instruction.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct InstructionChange {
     role: InstructionRole,
     /// The standing instruction's `initialTransactionId`: the one that was sent, or the new one.

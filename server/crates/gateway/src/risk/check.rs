@@ -38,7 +38,7 @@ use crate::Gateway;
 const ACCOUNT_AGE: &str = "account.age";
 
 /// A check that is about to be made under the write lock.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct RiskCheck {
     settings: RiskSettings,
     /// True if the payment is reversed, not just declined, because its connector has approved it.
@@ -51,7 +51,7 @@ pub(crate) struct RiskCheck {
 }
 
 /// Rules with what they need to decide.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct RuleBasis {
     rules: Arc<ActiveRules>,
     /// The payment as it was prepared, without its late facts.
@@ -69,7 +69,7 @@ struct RuleBasis {
 }
 
 /// The basis of a decision.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum CheckBasis {
     /// The decision is known already: test data ask for it, or the check has failed.
     Decided(RiskDecision),

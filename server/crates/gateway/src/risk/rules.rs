@@ -277,7 +277,7 @@ impl Gateway {
         entity: &Entity,
         entry: RiskListEntry,
         recorder: ResponseRecorder<ChangedEntry>,
-        decide: impl FnOnce(&RiskState, RiskListEntry) -> Result<RiskAction, Refusal> + Send + 'static,
+        decide: impl FnOnce(&RiskState, RiskListEntry) -> Result<RiskAction, Refusal> + Clone + Send + 'static,
     ) -> Result<ChangedEntry, Failure> {
         let (id, at) = (entity.id.clone(), entry.created);
         let keys = RiskKeys { entity: id.clone(), position: Some(entry.position.clone()), now: at };

@@ -18,9 +18,9 @@ use tillgate_store::{Changes, RecordKeys};
 use crate::access::sender::Sender;
 use crate::payment::addresses::Addresses;
 use crate::payment::response_recorder::ResponseRecorder;
-use crate::payment::{ConnectorRequest, PaymentContext, PreparedPayment};
+use crate::payment::{PaymentContext, ReadyPayment};
 use crate::registration::stored_credentials::CredentialOwner;
-use crate::risk::velocity::{AttemptGuard, AttemptOutcome};
+use crate::risk::velocity::AttemptOutcome;
 use crate::schedule::payment_parameters;
 use crate::{Failure, Gateway};
 
@@ -90,7 +90,7 @@ impl Gateway {
     /// Same as [`Self::try_run_schedule`].
     async fn attempt_run(&self, entity: &Arc<Entity>, context: RunContext, due: DueRun) -> Result<(), Failure> {
         let paid = match self.prepare_run(entity, &context).await {
-            Ok(prepared) => self.pay_run(context.clone(), due.clone(), prepared).await,
+            Ok(ready) => self.pay_run(context.clone(), due.clone(), ready).await,
             Err(failure) => Err(failure),
         };
         match paid {
@@ -109,7 +109,7 @@ impl Gateway {
     ///
     /// # Errors
     /// The refusal of the payment; also if the registration cannot be used.
-    async fn prepare_run(&self, entity: &Arc<Entity>, context: &RunContext) -> Result<PreparedRun, Failure> {
+    async fn prepare_run(&self, entity: &Arc<Entity>, context: &RunContext) -> Result<ReadyPayment, Failure> {
         let RunContext { schedule, at, .. } = context;
         let found =
             self.store.load_registration_with_account(&self.visible_entities(entity), &schedule.registration)?;
@@ -123,12 +123,11 @@ impl Gateway {
         let addresses = Addresses { public: "", result: None, shop_origin: None, shopper: None };
         let received = self.route_request(entity, parameters)?;
         let context = PaymentContext { sender, credential_owner, addresses, at: Some(*at) };
-        let (mut payment, attempt) = self.prepare_payment(received, context).await?;
-        let request = payment.take_connector_request();
+        let mut ready = self.prepare_payment(received, context).await?;
         // Every run has the reference of the schedule, so it is no duplicate of the runs before.
-        payment.keys.reference = None;
-        payment.assign_schedule(schedule.id.clone());
-        Ok(PreparedRun { payment, attempt, request })
+        ready.prepared.keys.reference = None;
+        ready.prepared.assign_schedule(schedule.id.clone());
+        Ok(ready)
     }
 
     /// Writes the payment of a run with the record of the attempt, and asks an external connector afterwards. Returns
@@ -141,9 +140,9 @@ impl Gateway {
         &self,
         context: RunContext,
         due: DueRun,
-        prepared: PreparedRun,
+        ready: ReadyPayment,
     ) -> Result<Option<(Schedule, Arc<Payment>)>, Failure> {
-        let PreparedRun { payment: prepared, attempt, request } = prepared;
+        let ReadyPayment { prepared, request, attempt } = ready;
         let keys = RecordKeys { schedule: Some(context.schedule.id.clone()), ..prepared.keys.clone() };
         let written = self.store.update(keys, move |mut loaded| {
             let Some(current) = loaded.schedule.take().filter(|current| context.is_current(current)) else {
@@ -216,7 +215,7 @@ impl Gateway {
     async fn change_current(
         &self,
         context: RunContext,
-        change: impl FnOnce(&Schedule, &RunContext) -> Option<(Schedule, Option<RunWrite>)> + Send + 'static,
+        change: impl FnOnce(&Schedule, &RunContext) -> Option<(Schedule, Option<RunWrite>)> + Clone + Send + 'static,
     ) -> Result<(), Failure> {
         let keys = RecordKeys::none().owned_by(&context.schedule.entity);
         let keys = RecordKeys { schedule: Some(context.schedule.id.clone()), ..keys };
@@ -230,14 +229,6 @@ impl Gateway {
         });
         Ok(written.await??)
     }
-}
-
-/// A payment of a run that is ready to be written.
-struct PreparedRun {
-    payment: Box<PreparedPayment>,
-    attempt: AttemptGuard,
-    /// The request to an external connector.
-    request: Option<ConnectorRequest>,
 }
 
 impl RunContext {

@@ -85,7 +85,7 @@ pub struct UserInput {
 }
 
 /// Changes of users to write in one commit, with their entries in the audit log.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct UserChanges {
     changes: Vec<(UserId, UserChange)>,
     entries: Vec<(Option<EntityId>, AuditEntry)>,
@@ -149,14 +149,14 @@ impl Store {
     }
 
     /// Loads a user under the write lock, decides, and makes the changes durable. A refusal writes nothing. Returns
-    /// after the commit.
+    /// after the commit. If the transaction is undone and made again, a copy of `decide` decides again.
     pub async fn change_user<T, E, D>(&self, key: UserKey, decide: D) -> Result<Result<T, E>, StoreError>
     where
         T: Send + 'static,
         E: Send + 'static,
-        D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
+        D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Clone + Send + 'static,
     {
-        self.run_write(move |session| decide_and_write(session, &key, None, decide)).await
+        self.run_write(move |session| decide_and_write(session, &key, None, decide.clone())).await
     }
 
     /// Changes a user as [`Self::change_user`] does. The decision also gets the user of the session `actor`, as that
@@ -170,9 +170,9 @@ impl Store {
     where
         T: Send + 'static,
         E: Send + 'static,
-        D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Send + 'static,
+        D: FnOnce(UserInput) -> Result<(UserChanges, T), E> + Clone + Send + 'static,
     {
-        self.run_write(move |session| decide_and_write(session, &key, actor, decide)).await
+        self.run_write(move |session| decide_and_write(session, &key, actor, decide.clone())).await
     }
 }
 

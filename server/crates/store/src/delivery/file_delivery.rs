@@ -158,7 +158,7 @@ impl Store {
                 return Ok(false);
             }
             let tried = now.as_millisecond();
-            let (sent, due, fault) = match outcome {
+            let (sent, due, fault) = match &outcome {
                 PushOutcome::Sent => (Some(tried), None, None),
                 PushOutcome::Failed { fault, retry_after } => {
                     (None, retry_after.map(|wait| (now + wait).as_millisecond()), Some(fault))
@@ -184,7 +184,7 @@ impl Store {
         }
         self.run_write(move |session| {
             let query = "UPDATE file_push SET leased = 0 WHERE leased > 0 AND node = ?1";
-            Ok(session.execute(query, [node]).map(drop)?)
+            Ok(session.execute(query, [&node]).map(drop)?)
         })
         .await
     }

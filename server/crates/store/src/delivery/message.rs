@@ -193,7 +193,7 @@ impl Store {
                  RETURNING what, queue, failures, address, webhook, document, owner, callback";
             let mut claimed = Vec::with_capacity(ids.len());
             let until = (now + LEASE).as_millisecond();
-            for id in ids {
+            for id in &ids {
                 let parameters = params![id.as_str(), until, node, now.as_millisecond()];
                 let row = session.query_optional(claim, parameters, |row| {
                     let target = StoredTarget {
@@ -206,7 +206,7 @@ impl Store {
                 })?;
                 let Some((kind, queue, failures, target, owner)) = row else { continue };
                 let content = target.load_content(session)?;
-                claimed.push(Message { id, kind, owner, queue, content, failures, claimed: until });
+                claimed.push(Message { id: id.clone(), kind, owner, queue, content, failures, claimed: until });
             }
             Ok(claimed)
         })
@@ -220,7 +220,7 @@ impl Store {
     pub async fn record_delivery_attempt(&self, message: &Message, attempt: DeliveryResult) -> Result<(), StoreError> {
         let (id, claimed) = (message.id.clone(), message.claimed);
         self.run_row_write(move |session| {
-            let DeliveryResult { at, milliseconds, status, fault, retry_after, accepted } = attempt;
+            let DeliveryResult { at, milliseconds, status, ref fault, retry_after, accepted } = attempt;
             let due = retry_after.map(|wait| (at + SignedDuration::from_millis(milliseconds) + wait).as_millisecond());
             // A process that was stopped while it sent must not make a message due that another one has delivered.
             let query = "UPDATE message SET due = ?2, leased = 0,
@@ -246,7 +246,7 @@ impl Store {
             // With `due IS NOT NULL` SQLite uses the index of waiting messages, and does not read all that were
             // delivered.
             let query = "UPDATE message SET leased = 0 WHERE due IS NOT NULL AND leased > 0 AND node = ?1";
-            Ok(session.execute(query, [node]).map(drop)?)
+            Ok(session.execute(query, [&node]).map(drop)?)
         })
         .await
     }

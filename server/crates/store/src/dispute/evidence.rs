@@ -1,5 +1,7 @@
 //! Evidence files as rows: a document for each, and its content in sealed parts.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::dispute::Dispute;
@@ -18,8 +20,8 @@ pub const PART_SIZE: usize = 256 * 1024;
 /// A change of the evidence of a dispute.
 #[derive(Debug)]
 pub enum EvidenceChange {
-    /// A new file with its sealed parts.
-    Add(Evidence, Vec<Sealed>),
+    /// A new file with its sealed parts, which are large.
+    Add(Evidence, Arc<[Sealed]>),
     /// All files are deleted.
     DeleteAll,
 }
@@ -32,7 +34,7 @@ pub fn part_record(dispute: &DisputeId, evidence: &EvidenceId, part: usize) -> S
 impl Changes {
     /// Adds a file to a dispute, which already counts it.
     #[must_use]
-    pub fn with_evidence(self, dispute: &Dispute, evidence: Evidence, parts: Vec<Sealed>) -> Self {
+    pub fn with_evidence(self, dispute: &Dispute, evidence: Evidence, parts: Arc<[Sealed]>) -> Self {
         self.with_evidence_change(dispute, EvidenceChange::Add(evidence, parts))
     }
 
@@ -54,7 +56,7 @@ impl EvidenceChange {
                     params![id, dispute.as_str(), encode_document(evidence)],
                 )?;
                 let query = "INSERT INTO evidence_part (evidence, part, sealed) VALUES (?1, ?2, ?3)";
-                for (number, part) in (0_i64..).zip(parts) {
+                for (number, part) in (0_i64..).zip(&**parts) {
                     session.execute(query, params![id, number, part.as_bytes()])?;
                 }
             }

@@ -26,9 +26,8 @@ fn start_queue(capacity: usize, hooks: impl CommitHooks) -> (tempfile::TempDir, 
 }
 
 /// Inserts a number. Fails if the table has it.
-fn insert_number(session: &dyn Session, number: i64) -> Result<((), WrittenRows), StoreError> {
-    session.execute("INSERT INTO number (n) VALUES (?1)", [number])?;
-    Ok(((), WrittenRows::Once))
+fn insert_number(session: &dyn Session, number: i64) -> Result<(), StoreError> {
+    Ok(session.execute("INSERT INTO number (n) VALUES (?1)", [number]).map(drop)?)
 }
 
 /// Returns the committed numbers in ascending order.
@@ -52,7 +51,7 @@ async fn a_write_that_fails_leaves_nothing_and_spoils_no_other() {
     let (_folder, queue, reader) = start_queue(8, ());
     let add = |number| queue.commit_write(Lane::Everything, move |session| insert_number(session, number), |_| ());
     let fail = || {
-        let write = |session: &dyn Session| insert_number(session, 3).and_then(|_| insert_number(session, 1));
+        let write = |session: &dyn Session| insert_number(session, 3).and_then(|()| insert_number(session, 1));
         queue.commit_write(Lane::Everything, write, |_| ())
     };
     let (one, failed, two) = tokio::join!(add(1), fail(), add(2));
@@ -69,13 +68,13 @@ async fn a_transaction_that_sqlite_undoes_fails_for_everybody_in_it_and_for_nobo
     let (release, released) = channel::<()>();
     let wait = move |_: &dyn Session| {
         released.recv().unwrap();
-        Ok(((), WrittenRows::Nothing))
+        Ok(())
     };
     let wait = queue.commit_write(Lane::Everything, wait, |_| ());
     let add = |number| queue.commit_write(Lane::Everything, move |session| insert_number(session, number), |_| ());
     // SQLite does the same by itself when the disk is full.
     let undo = || {
-        let write = |session: &dyn Session| -> Result<((), WrittenRows), StoreError> {
+        let write = |session: &dyn Session| -> Result<(), StoreError> {
             session.run_script("ROLLBACK")?;
             Err(Cause::NotCommitted(Some(DiskFault::Full)).into())
         };
@@ -97,7 +96,7 @@ async fn more_than_may_wait_is_refused_and_what_waits_is_written_before_the_thre
     let wait = move |_: &dyn Session| {
         running.send(()).unwrap();
         released.recv().unwrap();
-        Ok(((), WrittenRows::Nothing))
+        Ok(())
     };
     let mut wait = Box::pin(queue.commit_write(Lane::Everything, wait, |_| ()));
     poll_once(wait.as_mut());
@@ -128,7 +127,7 @@ async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
     let (release, released) = channel::<()>();
     let wait = move |_: &dyn Session| {
         released.recv().unwrap();
-        Ok(((), WrittenRows::Nothing))
+        Ok(())
     };
     let wait_queue = Arc::clone(&queue);
     let mut wait = Box::pin(async move { wait_queue.commit_write(Lane::Everything, wait, |_| ()).await });
@@ -139,8 +138,8 @@ async fn requests_of_low_priority_come_one_by_one_while_others_wait() {
         let (queue, commits, order) = (Arc::clone(&queue), Arc::clone(&commits), Arc::clone(&order));
         let mut write = Box::pin(async move {
             let write = move |session: &dyn Session| {
-                let (_, rows) = insert_number(session, number)?;
-                Ok(((commits.load(Ordering::SeqCst), order.fetch_add(1, Ordering::SeqCst)), rows))
+                insert_number(session, number)?;
+                Ok((commits.load(Ordering::SeqCst), order.fetch_add(1, Ordering::SeqCst)))
             };
             queue.commit_write(Lane::Everything, write, |_| ()).await
         });

@@ -18,7 +18,7 @@ use crate::registration::stored_credentials::NewRegistration;
 use crate::{Changes, Store, StoreError};
 
 /// Effects of a pending payment on stored credentials: applied on success, undone or dropped on failure.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DeferredEffects {
     /// Owner of the stored credentials. It is the merchant even if one of its channels processes the payment.
     pub owner: EntityId,

@@ -27,7 +27,7 @@ impl Store {
         end: impl Fn(&Registration) -> Registration + Send + 'static,
     ) -> Result<usize, StoreError> {
         let sources = self.sources.clone();
-        let batch = self.run_write(move |session| end_expired_batch(session, &sources, now, end)).await?;
+        let batch = self.run_write(move |session| end_expired_batch(session, &sources, now, &end)).await?;
         if batch.size > 0 {
             // The write-ahead log still contains the deleted accounts until it is truncated.
             self.mark_wal_dirty();
@@ -116,7 +116,7 @@ mod tests {
         }
         let id = damaged.id.as_str().to_owned();
         let damage = move |session: &dyn Session| {
-            Ok(session.execute("UPDATE registration SET document = '{}' WHERE id = ?1", [id])?)
+            Ok(session.execute("UPDATE registration SET document = '{}' WHERE id = ?1", [&id])?)
         };
         assert_eq!(store.run_write(damage).await.unwrap(), 1);
         let end = sound.retained_until.unwrap();

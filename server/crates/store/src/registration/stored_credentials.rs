@@ -43,7 +43,7 @@ pub struct StoredCredentials {
 }
 
 /// A registration and account to be stored.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct NewRegistration {
     /// The registration, with the account data that may be shown.
     pub registration: Registration,

@@ -59,12 +59,12 @@ impl Store {
             let statement = "INSERT INTO velocity (kind, name, until) VALUES (?1, ?2, ?4 + max(?3, 0))
                  ON CONFLICT (kind, name) DO UPDATE SET until = min(max(velocity.until, ?4) + ?3, ?5)
                  RETURNING until";
-            let add = |VelocityChange { kind, name, cost }: VelocityChange| {
+            let add = |&VelocityChange { kind, name, cost }: &VelocityChange| {
                 let parameters = params![kind, name, cost, now, now + limit];
                 let until = session.query_one(statement, parameters, |row| row.get(0))?;
                 Ok(VelocityCount { kind, name, until })
             };
-            changes.into_iter().map(add).collect()
+            changes.iter().map(add).collect()
         })
         .await
     }

@@ -25,6 +25,7 @@ pub(crate) enum AttemptWrite {
 }
 
 /// An attempt to pay a checkout, prepared outside of the write lock.
+#[derive(Clone)]
 pub(super) struct PreparedAttempt {
     /// The version of the checkout that the attempt was prepared for.
     pub(super) version: u64,

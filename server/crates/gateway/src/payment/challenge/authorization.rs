@@ -64,7 +64,7 @@ impl Gateway {
         &self,
         payment: Arc<Payment>,
         next_step: AfterThreeDs,
-        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+        change: impl FnOnce(&mut Payment) -> bool + Clone + Send + 'static,
     ) -> Result<CompletionResult, Failure> {
         let change = move |payment: &mut Payment| payment.awaits_shopper() && change(payment);
         match next_step {
@@ -96,7 +96,7 @@ impl Gateway {
     async fn hold_authenticated(
         &self,
         payment: &Payment,
-        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+        change: impl FnOnce(&mut Payment) -> bool + Clone + Send + 'static,
     ) -> Result<CompletionResult, Failure> {
         let effects = self.store.load_deferred_effects(payment)?;
         let until = payment.created + self.options.card_window;
@@ -133,7 +133,7 @@ impl Gateway {
     async fn record_request(
         &self,
         payment: &Payment,
-        change: impl FnOnce(&mut Payment) -> bool + Send + 'static,
+        change: impl FnOnce(&mut Payment) -> bool + Clone + Send + 'static,
     ) -> Result<CompletionResult, Failure> {
         let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
         let now = self.now_of_id(&payment.entity);

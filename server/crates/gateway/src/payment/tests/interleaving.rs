@@ -2,8 +2,8 @@
 //! not as it was when the request was prepared.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -16,6 +16,7 @@ use tillgate_domain::three_ds::TransactionStatus;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::codes;
 use tillgate_store::{Changes, RecordKeys};
+use tokio::sync::Notify;
 
 use super::{CARD, ConnectionFault, TestShop, order_parameters};
 use crate::checkout::submit::{AttemptWrite, SubmitResult};
@@ -138,15 +139,14 @@ async fn a_refund_names_the_ids_that_its_payment_got_while_the_refund_waited() {
     assert!(paid.awaits_connector());
     shop.host.set_fault(ConnectionFault::None);
     // The write of the outcome occupies the writer until the refund has read the pending payment.
-    let (release, released) = std::sync::mpsc::channel::<()>();
-    let (occupy, occupied) = tokio::sync::oneshot::channel::<()>();
+    let (release, occupied) = (Arc::new(Barrier::new(2)), Arc::new(Notify::new()));
     let keys = RecordKeys::for_payment(&paid.entity, &paid.id);
     let outcome = {
-        let gateway = Arc::clone(&shop.gateway);
+        let (gateway, released, occupy) = (Arc::clone(&shop.gateway), Arc::clone(&release), Arc::clone(&occupied));
         tokio::spawn(async move {
             let written = gateway.store.update(keys, move |loaded| {
-                occupy.send(()).unwrap();
-                released.recv().unwrap();
+                occupy.notify_one();
+                released.wait();
                 let payment = loaded.payment.unwrap();
                 let connector_tx_ids = ConnectorTxIds::new([Some(payment.id.to_string()), None, None]);
                 let payment =
@@ -156,11 +156,11 @@ async fn a_refund_names_the_ids_that_its_payment_got_while_the_refund_waited() {
             written.await.unwrap().unwrap();
         })
     };
-    occupied.await.unwrap();
+    occupied.notified().await;
     let (refund, ()) = tokio::join!(shop.modify_payment(&paid, "RF"), async {
         // Nothing shows when the refund has read the payment. A later refund finds the outcome at once.
         tokio::time::sleep(Duration::from_millis(100)).await;
-        release.send(()).unwrap();
+        release.wait();
     });
     outcome.await.unwrap();
     assert_eq!(refund.result, codes::TEST_CONNECTOR, "{}", refund.result.code());
