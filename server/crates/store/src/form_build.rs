@@ -1,6 +1,8 @@
 //! Builds of the hosted form, each with its files. Earlier builds are served as long as open checkouts may refer to
 //! them.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use tillgate_engine::{Session, params};
 use tillgate_vault::Sealed;
@@ -23,6 +25,11 @@ impl Store {
     /// Loads a build of the form by id.
     pub fn load_form_build(&self, id: &str) -> Result<Option<StoredBuild>, StoreError> {
         self.run_read(|session| Ok(load_builds(session, "build = ?1", id)?.pop()))
+    }
+
+    /// Lists the ids of all builds of the form.
+    pub fn list_form_builds(&self) -> Result<HashSet<String>, StoreError> {
+        self.run_read(|session| Ok(session.query_all("SELECT build FROM form_build", (), |row| row.get(0))?))
     }
 
     /// Loads all builds of the form except the one with this id, in no particular order.

@@ -65,8 +65,11 @@ pub(crate) async fn serve_loader(
     Query(query): Query<FormQuery>,
     headers: HeaderMap,
 ) -> Response {
-    let pinned = state.gateway.load_checkout(query.checkout_id()).ok().map(|checkout| checkout.build);
-    match pinned.and_then(|build| state.builds.get(&build)) {
+    let pinned = match state.gateway.load_checkout(query.checkout_id()) {
+        Ok(checkout) => find_build(&state, &checkout.build).await,
+        Err(_) => None,
+    };
+    match pinned {
         Some(bundle) => file_response(&bundle.loader, &headers, CHECKOUT_CACHE),
         None => file_response(&state.builds.current_build().loader, &headers, "no-cache"),
     }
@@ -79,10 +82,16 @@ pub(crate) async fn serve_file(
     Path((build, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
-    match state.builds.get(&build).and_then(|bundle| bundle.static_file(&path)) {
+    let bundle = find_build(&state, &build).await;
+    match bundle.as_ref().and_then(|bundle| bundle.static_file(&path)) {
         Some(file) => file_response(file, &headers, IMMUTABLE_CACHE),
         None => crate::error_response::no_such_endpoint().await,
     }
+}
+
+/// Returns a build of the form by its id. `None` if it is not served.
+async fn find_build(state: &AppState, id: &str) -> Option<Arc<Bundle>> {
+    state.builds.find(id, &state.gateway.store, &state.gateway.vault).await
 }
 
 /// Serves the files of the frames in the same way: `/v1/static/{build}/frame/{path}`.
@@ -136,6 +145,7 @@ pub(crate) async fn serve_frame(
             config
         },
     )
+    .await
 }
 
 /// Renders the page in place of the frame of an unknown field. It has no script.
@@ -171,12 +181,13 @@ pub(crate) async fn serve_relay(
             config
         },
     )
+    .await
 }
 
 /// Serves a document with a checkout's configuration: the result of `build_config` if the checkout is open or its
 /// payment is pending, otherwise the reason why it cannot be paid (404 for an unknown one, 503 if the store fails).
 /// Without a checkout's id, the configuration has only the brands that the page names.
-fn serve_configured_document(
+async fn serve_configured_document(
     state: &AppState,
     query: &FormQuery,
     request: Request,
@@ -185,7 +196,12 @@ fn serve_configured_document(
 ) -> Response {
     let (parts, _) = request.into_parts();
     let base = client::public_url(state, &parts);
-    let ConfiguredDocument { status, bundle, checkout, mut config } = select_config(state, query, &parts, build_config);
+    let ConfiguredDocument { status, checkout, mut config } = select_config(state, query, &parts, build_config);
+    let pinned = match &checkout {
+        Some(checkout) => find_build(state, &checkout.build).await,
+        None => None,
+    };
+    let bundle = pinned.as_ref().unwrap_or_else(|| state.builds.current_build());
     if let Some(owner) = document_owner(query, checkout.as_ref()) {
         config.insert("owner".to_owned(), owner.into());
     }
@@ -209,28 +225,28 @@ fn document_owner(query: &FormQuery, checkout: Option<&Checkout>) -> Option<Stri
     }
 }
 
-/// The configuration of a document, with the status and the build of its response.
-struct ConfiguredDocument<'a> {
+/// The configuration of a document, with the status of its response.
+struct ConfiguredDocument {
     status: StatusCode,
-    bundle: &'a Bundle,
+    /// The checkout whose build the document is from. `None` for the current build.
     checkout: Option<Checkout>,
     config: Map<String, Value>,
 }
 
 /// Selects the configuration of a document by the state of its checkout, as [`serve_configured_document`] describes.
-fn select_config<'a>(
-    state: &'a AppState,
+fn select_config(
+    state: &AppState,
     query: &FormQuery,
     parts: &Parts,
     build_config: impl FnOnce(&Checkout, &Shopper) -> Map<String, Value>,
-) -> ConfiguredDocument<'a> {
+) -> ConfiguredDocument {
     match state.gateway.load_checkout(query.checkout_id()) {
         // The page creates its checkout when the shopper pays. Its merchant is unknown until then, so any merchant's
         // page may show the frame. The submit contains the page.
         Err(Failure::Refused(_)) if query.checkout_id().is_empty() => {
             let brands = json!({ "brands": describe_brands(named_brands(query.get("brands"))) });
             let config = brands.as_object().cloned().unwrap_or_default();
-            ConfiguredDocument { status: StatusCode::OK, bundle: state.builds.current_build(), checkout: None, config }
+            ConfiguredDocument { status: StatusCode::OK, checkout: None, config }
         }
         Ok(checkout) => {
             let address = client::resolve_address(state, parts);
@@ -245,24 +261,17 @@ fn select_config<'a>(
                 CheckoutState::Paid => paid_checkout_config(),
                 CheckoutState::Expired => closed_checkout_config("This checkout has expired. Please start again."),
             };
-            let bundle = state.builds.pinned_or_current(&checkout.build);
-            ConfiguredDocument { status: StatusCode::OK, bundle, checkout: Some(checkout), config }
+            ConfiguredDocument { status: StatusCode::OK, checkout: Some(checkout), config }
         }
         Err(Failure::Refused(_)) => ConfiguredDocument {
             status: StatusCode::NOT_FOUND,
-            bundle: state.builds.current_build(),
             checkout: None,
             config: closed_checkout_config("This checkout does not exist."),
         },
         Err(error) => {
             tracing::error!(%error, "building a frame document failed");
             let config = closed_checkout_config("The payment form is not available at the moment. Please try again.");
-            ConfiguredDocument {
-                status: StatusCode::SERVICE_UNAVAILABLE,
-                bundle: state.builds.current_build(),
-                checkout: None,
-                config,
-            }
+            ConfiguredDocument { status: StatusCode::SERVICE_UNAVAILABLE, checkout: None, config }
         }
     }
 }

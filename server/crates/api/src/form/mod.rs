@@ -8,8 +8,8 @@ mod archive;
 mod bundle;
 mod frames;
 mod inventory;
+mod known_builds;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use jiff::Timestamp;
 
 pub use bundle::{Bundle, DocumentTemplate, EncodedFile, FormBuildError, HTML};
 pub use inventory::{InventoryEntry, SignedManifest};
+use known_builds::KnownBuilds;
 
 use tillgate_store::{Store, StoreError};
 use tillgate_vault::Vault;
@@ -26,7 +27,7 @@ include!(concat!(env!("OUT_DIR"), "/form.rs"));
 /// The served builds.
 pub struct Builds {
     current: Arc<Bundle>,
-    all: HashMap<String, Arc<Bundle>>,
+    all: KnownBuilds,
     /// The manifest of the current build, as it was built.
     manifest: SignedManifest,
     /// Inventory of the current build, as it is served.
@@ -52,35 +53,16 @@ impl Builds {
         };
         let inventory = inventory::list_entries(&files);
         let current = Arc::new(Bundle::from_files(files)?);
-        let all = HashMap::from([(current.id.clone(), Arc::clone(&current))]);
+        let all = KnownBuilds::new(&current);
         Ok(Self { current, all, manifest, inventory })
     }
 
     /// Stores the current build, and loads the earlier ones that are still served: those that were in use within the
     /// last day. One that was changed or cannot be read is left out and logged.
-    pub async fn with_earlier_builds(
-        mut self,
-        store: &Store,
-        vault: &Vault,
-        now: Timestamp,
-    ) -> Result<Self, StoreError> {
+    pub async fn with_earlier_builds(self, store: &Store, vault: &Vault, now: Timestamp) -> Result<Self, StoreError> {
         archive::archive_build(store, vault, &self.current, now).await?;
         for stored in store.load_other_form_builds(&self.current.id)? {
-            if !archive::is_intact(&stored, vault) {
-                tracing::error!(
-                    build = stored.id,
-                    "an earlier build of the form was changed by another program, and is not served"
-                );
-                continue;
-            }
-            match Bundle::from_files(stored.files) {
-                Ok(bundle) => {
-                    self.all.insert(stored.id, Arc::new(bundle));
-                }
-                Err(error) => {
-                    tracing::warn!(build = stored.id, %error, "an earlier build of the form cannot be served")
-                }
-            }
+            self.all.add_stored(stored, vault);
         }
         Ok(self)
     }
@@ -101,17 +83,16 @@ impl Builds {
     }
 
     /// Returns the build to which new checkouts are pinned.
-    pub fn current_build(&self) -> &Bundle {
+    pub fn current_build(&self) -> &Arc<Bundle> {
         &self.current
     }
 
-    /// Returns a build by its id, or `None` if it is not or no longer served.
-    pub fn get(&self, id: &str) -> Option<&Bundle> {
-        self.all.get(id).map(Arc::as_ref)
-    }
-
-    /// Returns the build to which a checkout is pinned, or the current one if that build is no longer served.
-    pub fn pinned_or_current(&self, id: &str) -> &Bundle {
-        self.get(id).unwrap_or(&self.current)
+    /// Returns a build by its id, also one that another node has stored since this process started. `None` if it is not
+    /// or no longer served, or the store cannot be read, which is logged.
+    pub async fn find(&self, id: &str, store: &Store, vault: &Vault) -> Option<Arc<Bundle>> {
+        self.all.find(id, store, vault).await.unwrap_or_else(|error| {
+            tracing::error!(%error, "loading a build of the form failed");
+            None
+        })
     }
 }

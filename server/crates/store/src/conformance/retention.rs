@@ -324,6 +324,7 @@ pub(crate) async fn a_build_of_the_form_is_loaded_as_it_was_stored(backend: impl
     store.save_form_build(build("two", "other"), sample_time(5)).await.unwrap();
     assert_eq!(store.load_form_build("one").unwrap(), Some(build("one", "second")));
     assert_eq!(store.load_other_form_builds("one").unwrap(), [build("two", "other")]);
+    assert_eq!(store.list_form_builds().unwrap(), ["one", "two"].map(str::to_owned).into());
     assert!(!store.mark_form_build_used("three".to_owned(), sample_time(9)).await.unwrap());
     assert!(store.mark_form_build_used("one".to_owned(), sample_time(9)).await.unwrap());
     store.delete_old_form_builds(sample_time(9)).await.unwrap();
