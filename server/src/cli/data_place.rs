@@ -14,7 +14,7 @@ use tillgate_store::snapshot::StoreSnapshot;
 use tillgate_store::{
     AdminStore, PaymentHistory, Sources, Store, StoreError, StoreLocation, WriteLimits, is_served, truncate_wal,
 };
-use tillgate_vault::{Keyring, Vault};
+use tillgate_vault::{KeyId, Keyring, Vault};
 use zeroize::Zeroizing;
 
 use super::keys::vault_key::{find_vault, read_vault};
@@ -231,6 +231,11 @@ impl DataPlace {
     /// Returns true if a server has the store open: on a database any one, otherwise one of this data folder.
     pub(super) fn is_served(&self, store: &AdminStore) -> Result<bool, StoreError> {
         if self.is_database() { Ok(store.count_servers()? > 0) } else { is_served(&self.data) }
+    }
+
+    /// Returns true if all servers that have the store open have loaded a key of the vault.
+    pub(super) fn is_key_loaded(&self, store: &AdminStore, id: KeyId) -> Result<bool, StoreError> {
+        if self.is_database() { store.has_every_server_key(id) } else { store.is_vault_key_loaded(id) }
     }
 }
 

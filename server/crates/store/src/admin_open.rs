@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tillgate_engine::Session;
 use tillgate_engine::postgres::PostgresAddress;
-use tillgate_vault::Vault;
+use tillgate_vault::{KeyId, Vault};
 
 use super::open_for_writing::{VaultAccess, open_sealed_session};
 use super::place::StorePlace;
@@ -12,7 +12,7 @@ use super::store_file::{BUSY_TIMEOUT, store_path};
 use super::{AdminStore, Store, StoreError, StoreLocation};
 use crate::access::token;
 use crate::cluster;
-use crate::cluster::servers::count_servers;
+use crate::cluster::servers::{count_sealing_servers, count_servers, has_every_server_key};
 use crate::cluster::writer_session::open_writer;
 
 impl AdminStore {
@@ -73,6 +73,22 @@ impl AdminStore {
     /// If the database cannot be read. Also for the file in a data folder, whose servers are not counted.
     pub fn count_servers(&self) -> Result<u64, StoreError> {
         count_servers(&*self.session)
+    }
+
+    /// Returns true if every server of the database of this session has loaded a key of the vault.
+    ///
+    /// # Errors
+    /// Same as [`AdminStore::count_servers`].
+    pub fn has_every_server_key(&self, id: KeyId) -> Result<bool, StoreError> {
+        has_every_server_key(&*self.session, id)
+    }
+
+    /// Counts the servers of the database of this session that seal under a key of the vault.
+    ///
+    /// # Errors
+    /// Same as [`AdminStore::count_servers`].
+    pub fn count_sealing_servers(&self, id: KeyId) -> Result<u64, StoreError> {
+        count_sealing_servers(&*self.session, id)
     }
 }
 

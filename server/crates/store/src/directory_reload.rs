@@ -8,20 +8,22 @@ use tillgate_vault::Keyring;
 use super::StoreError;
 use crate::access::entity;
 use crate::entity_directory::Directory;
-use crate::keys::vault_keys;
+use crate::keys::vault_keys::{NoteLoadedKeys, refresh_keyring};
 
 /// Entities, tokens, risk rules and the vault's keys in memory, and the version of the store that they are from.
 pub(super) struct DirectoryReload {
     directory: Arc<Directory>,
     /// `None` if the process is no server.
     keys: Option<Keyring>,
+    note_keys: NoteLoadedKeys,
     /// The version at the last reload. `None` before.
     version: Option<i64>,
 }
 
 impl DirectoryReload {
-    pub(super) fn new(directory: Arc<Directory>, keys: Option<Keyring>) -> Self {
-        Self { directory, keys, version: None }
+    /// Makes it before the first reload. `note_keys` tells the commands which keys a server has loaded.
+    pub(super) fn new(directory: Arc<Directory>, keys: Option<Keyring>, note_keys: NoteLoadedKeys) -> Self {
+        Self { directory, keys, note_keys, version: None }
     }
 
     /// Reloads if the number that `query` reads is another one than at the last reload, and at the first call. Calls
@@ -40,7 +42,7 @@ impl DirectoryReload {
             prepare();
             entity::refill_directory(session, &self.directory)?;
             if let Some(keys) = &self.keys {
-                vault_keys::refresh_keyring(session, keys)?;
+                refresh_keyring(session, keys, self.note_keys)?;
             }
             self.directory.note_revision(version);
             // Set last, so that a failed reload is tried again.

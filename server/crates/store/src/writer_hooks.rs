@@ -14,6 +14,7 @@ use super::group_commit::CommitHooks;
 use super::schema_guard::SchemaGuard;
 use super::{ChangeLog, Damage, DiskFault, StoreError};
 use crate::entity_directory::Directory;
+use crate::keys::vault_keys::record_loaded_keys;
 
 /// Other work of the writer's thread.
 pub(super) struct WriterHooks {
@@ -62,6 +63,7 @@ impl WriterHooks {
         keys: Option<Keyring>,
     ) -> Result<Self, StoreError> {
         let (checkpointer, schema) = (Checkpointer::start(folder)?, SchemaGuard::start(session)?);
-        Ok(Self { damage, reload: DirectoryReload::new(directory, keys), checkpointer, change_log, schema })
+        let reload = DirectoryReload::new(directory, keys, record_loaded_keys);
+        Ok(Self { damage, reload, checkpointer, change_log, schema })
     }
 }

@@ -150,7 +150,7 @@ impl RotateVaultKey {
     /// sealed under it. Returns at once if no server is running.
     fn wait_for_server(&self, store: &AdminStore, id: KeyId, source: &KeySource) -> anyhow::Result<()> {
         let began = Instant::now();
-        while self.common.place.is_served(store)? && !store.is_vault_key_loaded(id)? {
+        while self.common.place.is_served(store)? && !self.common.place.is_key_loaded(store, id)? {
             ensure!(
                 began.elapsed() < RELOAD_TIMEOUT,
                 "the running server has not loaded the key {id}: it does not read its keys from {source}, or it \
@@ -217,6 +217,14 @@ impl RetireVaultKey {
         let store = self.common.place.open_existing()?;
         let (source, keys) = self.vault.load_keys(&store, &self.common.place)?;
         let (id, first) = (self.key, keys.first().map(MasterKey::id));
+        if first != Some(id) && self.common.place.is_database() {
+            // The store would refuse what a server seals whose machine has an earlier key file.
+            ensure!(
+                store.count_sealing_servers(id)? == 0,
+                "a server of the database still seals under {id}: copy the key file of this machine to the other machines, \
+                 and restart their servers"
+            );
+        }
         let administration = prepare_administration(store, self.vault.clone(), &self.common.place);
         administration.retire_vault_key(id, first, || -> anyhow::Result<()> {
             if let KeySource::File(path) = &source {

@@ -9,7 +9,7 @@ use tillgate_engine::postgres::PostgresAddress;
 use tillgate_vault::Vault;
 
 use super::commit_mark::CommitMark;
-use super::servers::add_server;
+use super::servers::{add_server, announce_keys};
 use super::writer_session::open_writer;
 use crate::directory_reload::DirectoryReload;
 use crate::group_commit::CommitHooks;
@@ -65,8 +65,11 @@ impl CommitHooks for ClusterHooks {
         let (address, lock_timeout) = &self.place;
         let opened = open_writer(address, access, *lock_timeout).and_then(|session| {
             // One session of a server counts it.
-            if self.vault.is_some() && self.reload.is_some() {
+            if let Some(vault) = &self.vault
+                && self.reload.is_some()
+            {
                 add_server(&session)?;
+                announce_keys(&session, vault)?;
             }
             Ok(Box::new(session) as Box<dyn Session>)
         });

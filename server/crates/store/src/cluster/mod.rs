@@ -37,7 +37,7 @@ use crate::open_for_writing::VaultAccess;
 use crate::place::StorePlace;
 use crate::readers::Readers;
 use crate::writer::Writer;
-use crate::{ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access, keys};
+use crate::{ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access};
 
 /// Loads the size of the database in bytes.
 pub(crate) fn load_size(session: &dyn Session) -> Result<u64, StoreError> {
@@ -88,7 +88,7 @@ impl WriterSessions<'_> {
             sessions.push(open_writer(self.address, access, self.limits.lock_timeout)?);
         }
         let vault = self.keys.as_ref().map(|keys| Arc::clone(&keys.vault));
-        let mut reload = Some(DirectoryReload::new(directory, self.keys));
+        let mut reload = Some(DirectoryReload::new(directory, self.keys, servers::announce_keys));
         let start = |session: PostgresSession| {
             let place = (self.address.clone(), self.limits.lock_timeout);
             let hooks = ClusterHooks {
@@ -107,7 +107,7 @@ impl WriterSessions<'_> {
 impl Store {
     /// Opens a database of a cluster, brings its schema to this version, and starts the writer. Fills the directory,
     /// which is refilled soon after another node or a command has changed it. Which of the keys of a server are loaded
-    /// is recorded, and they are reloaded when another process has changed them.
+    /// is announced, and they are reloaded when another process has changed them.
     ///
     /// # Errors
     /// If the database cannot be reached or is of the wrong kind, a pooler shares its sessions, or its schema is of a
@@ -138,7 +138,7 @@ impl Store {
             // A copy marks the database before it counts the servers, so one of both sees the other.
             MoveMark::refuse_marked(&session)?;
             keys.vault.refuse_first_format();
-            keys::vault_keys::record_loaded_keys(&session, &keys.vault)?;
+            servers::announce_keys(&session, &keys.vault)?;
         }
         access::entity::refill_directory(&session, &directory)?;
         let (damage, change_log) = (Arc::new(Damage::default()), Arc::new(ChangeLog::default()));

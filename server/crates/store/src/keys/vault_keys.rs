@@ -46,7 +46,10 @@ fn find_missing_keys(session: &dyn Session, ids: &[KeyId]) -> Result<Vec<KeyId>,
     Ok(missing)
 }
 
-/// Records for each recorded key if this server has loaded it. Keys that are not recorded are left out.
+/// Tells the commands which keys of the vault a server has loaded.
+pub(crate) type NoteLoadedKeys = fn(&dyn Session, &Vault) -> Result<(), StoreError>;
+
+/// Records for each recorded key of a file if its server has loaded the key. Keys that are not recorded are left out.
 pub(crate) fn record_loaded_keys(session: &dyn Session, vault: &Vault) -> Result<(), StoreError> {
     let ids = vault.key_ids();
     for key in load_key_records(session)? {
@@ -56,17 +59,17 @@ pub(crate) fn record_loaded_keys(session: &dyn Session, vault: &Vault) -> Result
     Ok(())
 }
 
-/// Reloads a server's keys if the store has recorded others, and records which are then loaded. If the new keys lack a
-/// needed one or cannot be read, the previous ones stay loaded, without an error. Called after another process has
-/// written.
-pub(crate) fn refresh_keyring(session: &dyn Session, keys: &Keyring) -> Result<(), StoreError> {
+/// Reloads a server's keys if the store has recorded others, and calls `note` with those that are then loaded. If the
+/// new keys lack a needed one or cannot be read, the previous ones stay loaded, without an error. Called after another
+/// process has written.
+pub(crate) fn refresh_keyring(session: &dyn Session, keys: &Keyring, note: NoteLoadedKeys) -> Result<(), StoreError> {
     let records = load_key_records(session)?;
     // Every write of another process leads here, and few of them change the keys.
     if keys.is_current(records.iter().map(|key| (key.id, key.retired.is_none()))) {
         return Ok(());
     }
     keys.reload_keys(|ids| find_missing_keys(session, ids))?;
-    record_loaded_keys(session, &keys.vault)
+    note(session, &keys.vault)
 }
 
 impl AdminStore {
@@ -117,7 +120,7 @@ impl AdminStore {
         Ok(self.session.has_row("SELECT 1 FROM vault_key WHERE id = ?1", [id.0])?)
     }
 
-    /// Returns true if the server that recorded its keys last has loaded this one. An unknown key gives false.
+    /// Returns true if the server of a file has loaded a key. An unknown key gives false.
     pub fn is_vault_key_loaded(&self, id: KeyId) -> Result<bool, StoreError> {
         let query = "SELECT loaded FROM vault_key WHERE id = ?1";
         Ok(self.session.query_optional(query, [id.0], |row| row.get(0))?.unwrap_or(false))
@@ -132,8 +135,8 @@ impl AdminStore {
         Ok(count.unsigned_abs())
     }
 
-    /// Records that nothing is sealed under a key any more, and that no server has it loaded. Does nothing if it is
-    /// retired already. Run it in the transaction that checked this.
+    /// Records that nothing is sealed under a key any more. Does nothing if it is retired already. Run it in the
+    /// transaction that checked this.
     pub fn retire_vault_key(&self, id: KeyId, now: Timestamp) -> Result<(), StoreError> {
         let act = Act { action: "vault-key retire", subject: &to_hex(&id.0), entity: None, details: &[] };
         let query = "UPDATE vault_key SET retired = ?2, loaded = 0 WHERE id = ?1 AND retired IS NULL";

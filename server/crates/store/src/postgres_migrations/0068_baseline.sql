@@ -444,7 +444,7 @@ CREATE TRIGGER token_revision AFTER INSERT OR DELETE OR UPDATE OF hash, revoked,
     EXECUTE FUNCTION count_revision();
 CREATE TRIGGER risk_entity_revision AFTER INSERT OR DELETE OR UPDATE OF active, shadow ON risk_entity
     EXECUTE FUNCTION count_revision();
--- Each node notes in `loaded` what it has, which is no change for the others.
+-- `loaded` is for a file, which has one server: the nodes of a database tell by locks which keys they have.
 CREATE TRIGGER vault_key_revision AFTER INSERT OR DELETE OR UPDATE OF created, retired ON vault_key
     EXECUTE FUNCTION count_revision();
 
