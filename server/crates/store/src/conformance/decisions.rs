@@ -267,8 +267,9 @@ pub(crate) async fn a_wallet_token_pays_once(backend: impl Backend) {
         write_changes(&store, Changes::default().with_used_token(&token).with_payment(sample_payment(2))).await;
     assert_eq!(second_use.unwrap_err().kind(), StoreErrorKind::ConstraintViolated);
     assert_eq!(store.load_payment(&sample_entity(1).id, &sample_payment(2).id).unwrap(), None);
-    store.delete_expired_wallet_tokens(sample_time(59)).await.unwrap();
+    // Another node, whose clock is behind, may still accept the token.
+    store.delete_expired_wallet_tokens(sample_time(60 + 3599)).await.unwrap();
     assert!(is_used().await);
-    store.delete_expired_wallet_tokens(sample_time(60)).await.unwrap();
+    store.delete_expired_wallet_tokens(sample_time(60 + 3600)).await.unwrap();
     assert!(!is_used().await);
 }

@@ -13,7 +13,8 @@ use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::settlement::reconciliation::parse_day;
 use crate::{AdminStore, Store, StoreError};
 
-/// Lease of a claimed server. The sender renews it several times within it.
+/// Lease of a claimed server. The sender renews it several times within it, so that a node whose clock is a few seconds
+/// ahead does not take it.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
 
 /// A server that is claimed for the delivery of its oldest file.

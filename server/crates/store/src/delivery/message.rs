@@ -16,7 +16,8 @@ use crate::review::callback;
 use crate::review::callback::StoredCallback;
 use crate::{Changes, Sources, Store, StoreError};
 
-/// Lease of a claimed message: longer than any delivery attempt.
+/// Lease of a claimed message: longer than any delivery attempt, which takes half a minute, by more than the clocks of
+/// two nodes differ. A node whose clock is ahead claims what another one has sent, and not what it is sending.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);
 /// Maximum number of messages that one write deletes. Small, because the write blocks other writers.
 const BATCH: u32 = 500;

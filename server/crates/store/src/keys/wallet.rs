@@ -1,6 +1,6 @@
 //! Key pairs for wallets' encrypted tokens, and the tokens that have been used.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::id::EntityId;
 use tillgate_engine::{Session, params};
 use tillgate_vault::Sealed;
@@ -38,6 +38,10 @@ pub struct UsedWalletToken {
     pub until: Timestamp,
 }
 
+/// Time for which the record of a used token outlives the token. A node whose clock is behind that of this one still
+/// accepts the token, which would pay a second time without its record.
+const CLOCK_MARGIN: SignedDuration = SignedDuration::from_hours(1);
+
 impl Changes {
     /// Records a wallet token as used for a payment. The whole write fails if it has been used before.
     #[must_use]
@@ -68,17 +72,17 @@ impl Store {
         self.run_read(|session| Ok(load_channel_keys(session, entity)?.into_iter().find(|key| key.id == id)))
     }
 
-    /// Deletes the records of used tokens that have expired by `now`. Checks with a reader first, so that an idle
-    /// server writes nothing.
+    /// Deletes the records of used tokens that expired an hour before `now`. Checks with a reader first, so that an
+    /// idle server writes nothing.
     pub async fn delete_expired_wallet_tokens(&self, now: Timestamp) -> Result<(), StoreError> {
-        let now = now.as_millisecond();
+        let expired = (now - CLOCK_MARGIN).as_millisecond();
         let has_expired: bool = self.run_read(|session| {
             let query = "SELECT EXISTS (SELECT 1 FROM wallet_token WHERE until <= ?1)";
-            Ok(session.query_one(query, [now], |row| row.get(0))?)
+            Ok(session.query_one(query, [expired], |row| row.get(0))?)
         })?;
         if has_expired {
-            self.run_write(move |session| Ok(session.execute("DELETE FROM wallet_token WHERE until <= ?1", [now])?))
-                .await?;
+            let delete = "DELETE FROM wallet_token WHERE until <= ?1";
+            self.run_write(move |session| Ok(session.execute(delete, [expired])?)).await?;
         }
         Ok(())
     }
