@@ -8,13 +8,13 @@ use crate::bundle::TestBundle;
 use crate::checkout::frame_document::read_configuration;
 
 /// Gets the loader script of a checkout. Returns its bytes, whatever the status.
-async fn get_loader(shop: &MerchantClient, checkout: &str) -> anyhow::Result<Vec<u8>> {
+pub async fn get_loader(shop: &MerchantClient, checkout: &str) -> anyhow::Result<Vec<u8>> {
     let path = format!("v1/paymentWidgets.js?checkoutId={checkout}");
     Ok(shop.bare_request(Method::GET, &path).send().await?.bytes().await?.to_vec())
 }
 
 /// Gets the script of a build. Returns status and bytes.
-async fn get_script(shop: &MerchantClient, build: &str) -> anyhow::Result<(u16, Vec<u8>)> {
+pub async fn get_script(shop: &MerchantClient, build: &str) -> anyhow::Result<(u16, Vec<u8>)> {
     let response = shop.bare_request(Method::GET, &format!("v1/static/{build}/js/static.min.js")).send().await?;
     Ok((response.status().as_u16(), response.bytes().await?.to_vec()))
 }

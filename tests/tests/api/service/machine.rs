@@ -1,6 +1,5 @@
-//! A machine that uses a database of PostgreSQL, which other machines may use as well.
+//! A machine whose servers and commands use a database of PostgreSQL.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::sync::OnceLock;
@@ -22,20 +21,18 @@ pub fn cluster() -> &'static Cluster {
 
 /// A machine that uses a database: its folder, the address, and the name of its node.
 pub struct Machine {
+    /// The folder with everything that belongs to it.
     pub folder: TempDir,
+    /// The address of its database.
     pub address: String,
-    node: String,
+    /// The name of its node.
+    pub node: String,
 }
 
 impl Machine {
     /// A new machine with an empty database.
     pub fn new() -> anyhow::Result<Self> {
-        Self::with_database(cluster().create_database()?)
-    }
-
-    /// A new machine with the database of this address.
-    pub fn with_database(address: String) -> anyhow::Result<Self> {
-        Ok(Self { folder: TempDir::new()?, address, node: "tx01".to_owned() })
+        Ok(Self { folder: TempDir::new()?, address: cluster().create_database()?, node: "tx01".to_owned() })
     }
 
     /// Another machine that uses the same database.
@@ -43,24 +40,29 @@ impl Machine {
         Ok(Self { folder: TempDir::new()?, address: self.address.clone(), node: "tx02".to_owned() })
     }
 
+    /// Another machine that uses the same database with the same keys.
+    pub fn another_with_keys(&self) -> anyhow::Result<Self> {
+        let another = self.another()?;
+        std::fs::copy(self.key_file(), another.key_file())?;
+        Ok(another)
+    }
+
     /// Returns the same machine with another address.
     pub fn with_address(self, address: &str) -> Self {
         Self { address: address.to_owned(), ..self }
     }
 
+    /// Returns the data folder.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Returns the permissions of the data folder.
-    pub fn data_mode(&self) -> anyhow::Result<u32> {
-        Ok(std::fs::metadata(self.data())?.permissions().mode() & 0o777)
-    }
-
+    /// Returns the file with the keys of the vault.
     pub fn key_file(&self) -> PathBuf {
         self.folder.path().join("data.key")
     }
 
+    /// Returns the name of the database.
     pub fn database(&self) -> &str {
         self.address.split_once(":///").and_then(|(_, rest)| rest.split('?').next()).unwrap_or_default()
     }
@@ -93,7 +95,12 @@ impl Machine {
 
     /// Starts a server, and returns it with its address.
     pub async fn serve(&self) -> anyhow::Result<(Child, String)> {
-        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        self.serve_with(&[]).await
+    }
+
+    /// Starts a server with further options.
+    pub async fn serve_with(&self, options: &[&str]) -> anyhow::Result<(Child, String)> {
+        let mut command = self.command(&[&["serve", "--listen", "127.0.0.1:0"], options].concat());
         let log = std::fs::File::create(self.folder.path().join("log"))?;
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn()?;
         let mut lines = BufReader::new(child.stdout.take().context("no output")?).lines();
@@ -103,13 +110,20 @@ impl Machine {
         Ok((child, base))
     }
 
+    /// Returns the log of its server.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
     /// Creates a merchant of the server at `base`.
     pub async fn create_merchant(&self, base: &str) -> anyhow::Result<MerchantClient> {
-        let created = self.succeed(&["entity", "create", "--name", "Kiln & Tide", "--json"]).await?;
+        self.create_merchant_with(base, &[]).await
+    }
+
+    /// Creates a merchant with further options of the command.
+    pub async fn create_merchant_with(&self, base: &str, options: &[&str]) -> anyhow::Result<MerchantClient> {
+        let create = ["entity", "create", "--name", "Kiln & Tide", "--json"];
+        let created = self.succeed(&[&create, options].concat()).await?;
         let created: serde_json::Value = serde_json::from_str(&created)?;
         let field = |name: &str| created[name].as_str().map(str::to_owned).context("a field of the entity");
         let shop = MerchantClient::new(base.to_owned(), field("entityId")?, field("token")?);
@@ -120,9 +134,4 @@ impl Machine {
         .await?;
         Ok(shop)
     }
-}
-
-/// Returns what the first line of an error says.
-pub fn sentence(text: &str) -> &str {
-    text.lines().find(|line| line.starts_with("tillgate: ")).unwrap_or(text)
 }

@@ -19,6 +19,7 @@ pub mod information;
 pub mod log;
 pub mod machine;
 pub mod moving_store;
+pub mod nodes;
 pub mod npm_package;
 pub mod path_prefix;
 pub mod reference;
