@@ -10,7 +10,6 @@ mod dispute;
 mod input_file;
 mod keys;
 mod maintenance;
-mod options;
 mod payment;
 mod report;
 mod review;

@@ -7,7 +7,6 @@ pub mod ftp_user;
 pub mod log;
 pub mod office_options;
 pub mod payment_lifetimes;
-pub mod place;
 pub mod ports;
 pub mod settings;
 pub mod setup_check;

@@ -42,6 +42,7 @@ const CHOSEN: &[&str] = &[
     "access/user.rs",
     "access/user_session.rs",
     "cluster/copied_rules.rs",
+    "cluster/servers.rs",
     "copy/key_interval.rs",
     "copy/table_copy.rs",
     "copy/target.rs",

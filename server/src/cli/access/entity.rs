@@ -6,13 +6,13 @@ use tillgate_domain::access::level::Level;
 use tillgate_gateway::access::settings::parse_name;
 
 use crate::cli::CommonOptions;
+use crate::cli::access::entity_options::EntityOptions;
 use crate::cli::access::token::parse_entity_id;
 use crate::cli::access::tree::EntityListItem;
 use crate::cli::access::tree::describe_entity;
 use crate::cli::access::tree::format_entity;
 use crate::cli::access::tree::format_tree;
 use crate::cli::administration::create_administration;
-use crate::cli::options::EntityOptions;
 use crate::cli::serve::setup_check::warn_of_running_server;
 
 /// Entities.

@@ -40,7 +40,7 @@ pub(super) struct Attempt<'a> {
     device: Option<String>,
 }
 
-/// The counter of a known browser or a session, for a decision under the write lock. Counting there is the only way to
+/// One guess in a known browser or a session, for a decision under the write lock. Counting there is the only way to
 /// count a guess before the next one is checked: a thousand at once would all pass a limit that is checked earlier.
 #[derive(Clone)]
 pub(super) struct FactorCounter {
@@ -199,12 +199,15 @@ mod tests {
         }
         assert!(known.is_refused(now));
         assert!(known.factor_counter().unwrap().is_refused(now));
-        let session = limits.count_in_session(1);
         for _ in 0..20 {
-            assert!(!session.is_refused(now));
-            session.record_wrong(now);
+            let guess = limits.count_in_session(1);
+            assert!(!guess.is_refused(now));
+            guess.record_wrong(now);
+            // Decided again after its transaction was undone, it is the same guess.
+            assert!(!guess.is_refused(now));
+            guess.record_wrong(now);
         }
-        assert!(session.is_refused(now) && !limits.count_in_session(2).is_refused(now));
+        assert!(limits.count_in_session(1).is_refused(now) && !limits.count_in_session(2).is_refused(now));
         // A new mail address gives its guessers no new attempts.
         limits.follow_mail("jo@shop.example", "new@shop.example");
         assert!(limits.attempt(address(99), "new@shop.example", None).is_refused(now));

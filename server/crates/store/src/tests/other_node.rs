@@ -39,6 +39,10 @@ pub(super) const MARK: &str = "c8c8c8c8c8c8";
 const DISTANCE: i64 = 80 * 365 * 24 * 3600;
 /// Number of transactions after which they get smaller.
 const MANY: u32 = 60;
+/// Number of statements before each of which it writes. In a test with more of them, it writes before every
+/// [`SELDOM`]th from then on: each write takes several milliseconds.
+const FREQUENT: u32 = 200;
+const SELDOM: u32 = 25;
 /// Start of the sequence of writes.
 const SEED: u64 = 0x2545_f491_4f6c_dd1d;
 
@@ -53,6 +57,8 @@ pub(super) struct OtherNode {
     sources: Sources,
     /// Number of its transactions.
     pub(super) transactions: u32,
+    /// Number of statements before which it was called.
+    statements: u32,
     /// State of the sequence that chooses what is written.
     choice: u64,
 }
@@ -78,11 +84,16 @@ impl OtherNode {
         let sources = Sources { clock: Arc::new(OtherSources), randomness: Arc::new(OtherSources), process: None };
         let session = PostgresSession::connect(address).unwrap();
         session.set_lock_timeout(Some(LOCK_TIMEOUT)).unwrap();
-        Self { session, sources, transactions: 0, choice: SEED }
+        Self { session, sources, transactions: 0, statements: 0, choice: SEED }
     }
 
-    /// Commits what was written, and writes more in a transaction that stays open until the next call.
+    /// Commits what was written, and writes more in a transaction that stays open until the next call. Called before
+    /// each statement.
     pub(super) fn write_more(&mut self) -> Result<(), StoreError> {
+        self.statements += 1;
+        if self.statements > FREQUENT && !self.statements.is_multiple_of(SELDOM) {
+            return Ok(());
+        }
         self.commit()?;
         self.session.begin_write_within(WriteScope::Owner(other_merchant().as_str()))?;
         self.transactions += 1;

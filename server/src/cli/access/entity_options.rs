@@ -9,11 +9,11 @@ use tillgate_gateway::access::settings::{
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
 use crate::cli::access::look::LookOptions;
-use crate::cli::serve::place::PlaceOptions;
+use crate::cli::access::place::PlaceOptions;
 
 /// Options that are not given change nothing. A new entity is a sandbox with default settings.
 #[derive(Debug, Args)]
-pub(super) struct EntityOptions {
+pub(in crate::cli) struct EntityOptions {
     #[command(flatten)]
     place: PlaceOptions,
     /// Refuse parameters that are not in the specification, instead of ignoring them.
@@ -83,7 +83,7 @@ pub(super) struct EntityOptions {
 
 impl EntityOptions {
     /// Returns the change of an entity that was given, with its name.
-    pub(super) fn to_change(&self, name: Option<String>) -> EntityChange {
+    pub(in crate::cli) fn to_change(&self, name: Option<String>) -> EntityChange {
         let is_on = |given: OnOff| given == OnOff::On;
         let settings = SettingsChange {
             inherit: self.inherit.clone(),
