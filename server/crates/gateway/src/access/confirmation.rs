@@ -84,17 +84,17 @@ pub async fn confirm_with_passkey(
         Some((passkey, CheckedAnswer::Right(key))) => Some((passkey, key)),
         _ => None,
     };
-    let (counter, actor) = (limits.count_in_session(number), Actor::of_user(user, address));
+    let (guess, actor) = (limits.guess_in_session(number), Actor::of_user(user, address));
     let decide = move |input: UserInput| {
         let is_signed_in = input.actor.as_ref().is_some_and(|actor| is_signed_in(actor, now));
         let stored = input.found.map(|found| found.stored).filter(|_| is_signed_in);
         let Some(stored) = stored else { return Err(OwnAccountFault::Expired) };
-        if counter.is_refused(now) {
+        if guess.is_refused(now) {
             return Err(OwnAccountFault::TooMany);
         }
         let user = &stored.user;
         let Some((passkey, key)) = right.filter(|(passkey, _)| is_current(passkey, &input.passkeys)) else {
-            counter.record_wrong(now);
+            guess.record_wrong(now);
             let refused = UserChanges::default()
                 .with(&user.id, UserChange::SetFailures(stored.failures.with_failure(now)))
                 .with_entry(owner(user), actor.entry(now, "user factor-refuse", user));

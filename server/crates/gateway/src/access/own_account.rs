@@ -95,19 +95,19 @@ impl Gateway {
         act: impl FnOnce(&User, &[StoredPasskey]) -> Result<UserChanges, OwnAccountFault> + Clone + Send + 'static,
     ) -> Result<Result<(), OwnAccountFault>, Failure> {
         let (now, actor) = (self.now(), Actor::of_user(&found.user.id, address));
-        let counter = limits.count_in_session(found.session.number);
+        let guess = limits.guess_in_session(found.session.number);
         let (number, code, vault) = (found.session.number, Zeroizing::new(code.to_owned()), Arc::clone(&self.vault));
         let decide = move |input: UserInput| {
             let stored = input.found.map(|found| found.stored).filter(|stored| stored.user.state == UserState::Active);
             // The session may have ended while the form arrived.
             let is_signed_in = input.actor.as_ref().is_some_and(|actor| is_signed_in(actor, now));
             let Some(stored) = stored.filter(|_| is_signed_in) else { return Err(OwnAccountFault::Expired) };
-            if counter.is_refused(now) {
+            if guess.is_refused(now) {
                 return Err(OwnAccountFault::TooMany);
             }
             let id = &stored.user.id;
             let Some(factor) = UsedFactor::check(&stored, &code, &vault, now) else {
-                counter.record_wrong(now);
+                guess.record_wrong(now);
                 // Also counted for the user, so that guesses here delay those at the sign-in.
                 let refused = UserChanges::default()
                     .with(id, UserChange::SetFailures(stored.failures.with_failure(now)))
@@ -167,7 +167,7 @@ pub async fn change_password(
         return Ok(Err(OwnAccountFault::Password(fault)));
     }
     // Checked before the hash, which is the expensive part.
-    if limits.count_in_session(found.session.number).is_refused(app.gateway.now()) {
+    if limits.guess_in_session(found.session.number).is_refused(app.gateway.now()) {
         return Ok(Err(OwnAccountFault::TooMany));
     }
     let Some(_place) = limits.wait() else { return Ok(Err(OwnAccountFault::Busy)) };

@@ -15,7 +15,7 @@ use crate::access::found_session::FoundSession;
 use crate::access::link_token::LinkToken;
 use crate::access::passkey::{CheckedAnswer, IssuedChallenge, PasskeyAnswer, RelyingParty};
 use crate::access::sign_in::{ConfirmedSession, SignInClient, SignInRefusal, known_device, may_sign_in};
-use crate::access::sign_in_limits::{FactorCounter, SignInLimits};
+use crate::access::sign_in_limits::{FactorGuess, SignInLimits};
 use crate::access::users::owner;
 use crate::{App, Failure, Gateway};
 
@@ -133,8 +133,8 @@ type FactorOutcome = Result<(), SignInRefusal>;
 struct FactorAnswer {
     /// The passkey with its new key, if the answer is right.
     right: Option<(StoredPasskey, Vec<u8>)>,
-    /// The counter of a known browser.
-    counter: Option<FactorCounter>,
+    /// The guess of a known browser.
+    guess: Option<FactorGuess>,
     /// The hash of the session's new token.
     hash: TokenHash,
     actor: Actor,
@@ -152,14 +152,14 @@ impl FactorAnswer {
         if session.times.stage_at(now) != SessionStage::Unconfirmed {
             return Err(SignInRefusal::Expired);
         }
-        let is_refused = |counter: &FactorCounter| counter.is_refused(now);
-        if self.counter.as_ref().map_or_else(|| !stored.failures.allows_try(now), is_refused) {
+        let is_refused = |guess: &FactorGuess| guess.is_refused(now);
+        if self.guess.as_ref().map_or_else(|| !stored.failures.allows_try(now), is_refused) {
             return Err(SignInRefusal::TooMany);
         }
         let (user, changes) = (&stored.user, UserChanges::default());
         let Some((passkey, key)) = self.right.filter(|(passkey, _)| is_current(passkey, &passkeys)) else {
-            if let Some(counter) = &self.counter {
-                counter.record_wrong(now);
+            if let Some(guess) = &self.guess {
+                guess.record_wrong(now);
             }
             let changes = changes
                 .with(&user.id, UserChange::SetFailures(stored.failures.with_failure(now)))
@@ -202,7 +202,7 @@ pub async fn confirm_session(
     };
     let stored = gateway.store.load_user(&UserKey::Id(user.clone()))?.map(|loaded| loaded.stored);
     let device = stored.and_then(|stored| known_device(&gateway.vault, &stored, client.device.as_deref()?));
-    let counter = limits.attempt(client.address, &found.user.mail, device).factor_counter();
+    let guess = limits.attempt(client.address, &found.user.mail, device).factor_guess();
     let checked = match PasskeyAnswer::parse(answer) {
         Some(answer) => gateway.check_answer(party, &taken.state, &answer, |passkey| {
             passkey.user == user && answer.names_user(&user) != Some(false)
@@ -217,7 +217,7 @@ pub async fn confirm_session(
         _ => None,
     };
     let (next, actor) = (LinkToken::random()?, Actor::of_user(&user, client.address));
-    let factor = FactorAnswer { right, counter, hash: next.hash(), actor, now };
+    let factor = FactorAnswer { right, guess, hash: next.hash(), actor, now };
     let decide = move |input: UserInput| factor.decide(input);
     let outcome = gateway.store.change_user(UserKey::Session(session.hash()), decide).await?;
     match outcome.and_then(|outcome| outcome) {

@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 use crate::access::actor::Actor;
 use crate::access::found_session::FoundSession;
 use crate::access::link_token::LinkToken;
-use crate::access::sign_in_limits::{FactorCounter, SignInLimits};
+use crate::access::sign_in_limits::{FactorGuess, SignInLimits};
 use crate::access::users::owner;
 use crate::{App, Failure, Gateway, random_bytes};
 
@@ -202,7 +202,7 @@ pub async fn confirm_session(
     let user = &found.user.id;
     let stored = gateway.store.load_user(&UserKey::Id(user.clone()))?.map(|loaded| loaded.stored);
     let device = stored.and_then(|stored| known_device(&gateway.vault, &stored, client.device.as_deref()?));
-    let counter = limits.attempt(client.address, &found.user.mail, device).factor_counter();
+    let guess = limits.attempt(client.address, &found.user.mail, device).factor_guess();
     let now = gateway.now();
     let (next, actor) = (LinkToken::random()?, Actor::of_user(user, client.address));
     let (hash, code, vault) = (next.hash(), Zeroizing::new(code.to_owned()), std::sync::Arc::clone(&gateway.vault));
@@ -215,8 +215,8 @@ pub async fn confirm_session(
             return Err(SignInRefusal::Expired);
         }
         // A known browser has a limit of its own, so that somebody with the password cannot keep its user waiting.
-        let is_refused = |counter: &FactorCounter| counter.is_refused(now);
-        if counter.as_ref().map_or_else(|| !stored.failures.allows_try(now), is_refused) {
+        let is_refused = |guess: &FactorGuess| guess.is_refused(now);
+        if guess.as_ref().map_or_else(|| !stored.failures.allows_try(now), is_refused) {
             return Err(SignInRefusal::TooMany);
         }
         let (id, changes) = (&stored.user.id, UserChanges::default());
@@ -228,8 +228,8 @@ pub async fn confirm_session(
                 (changes, FactorOutcome::Ok(()))
             }
             None => {
-                if let Some(counter) = &counter {
-                    counter.record_wrong(now);
+                if let Some(guess) = &guess {
+                    guess.record_wrong(now);
                 }
                 let changes = changes
                     .with(id, UserChange::SetFailures(stored.failures.with_failure(now)))

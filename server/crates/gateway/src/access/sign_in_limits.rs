@@ -43,14 +43,14 @@ pub(super) struct Attempt<'a> {
 /// One guess in a known browser or a session, for a decision under the write lock. Counting there is the only way to
 /// count a guess before the next one is checked: a thousand at once would all pass a limit that is checked earlier.
 #[derive(Clone)]
-pub(super) struct FactorCounter {
+pub(super) struct FactorGuess {
     devices: Arc<WrongCredentials>,
     key: String,
     /// True once the guess is counted. Shared by copies, because a decision whose transaction is undone is made again.
     is_counted: Arc<AtomicBool>,
 }
 
-impl FactorCounter {
+impl FactorGuess {
     fn new(limits: &SignInLimits, key: String) -> Self {
         Self { devices: Arc::clone(&limits.devices), key, is_counted: Arc::default() }
     }
@@ -96,10 +96,10 @@ impl SignInLimits {
         Attempt { limits: self, address, mail: mail.to_owned(), device }
     }
 
-    /// Returns the counter of second factors in a session. It counts for the session alone, so that nobody elsewhere
-    /// can keep a signed-in user from changing a password that has become known.
-    pub(super) fn count_in_session(&self, number: i64) -> FactorCounter {
-        FactorCounter::new(self, format!("session {number}"))
+    /// Begins a guess of a second factor in a session. It counts for the session alone, so that nobody elsewhere can
+    /// keep a signed-in user from changing a password that has become known.
+    pub(super) fn guess_in_session(&self, number: i64) -> FactorGuess {
+        FactorGuess::new(self, format!("session {number}"))
     }
 
     /// Counts wrong passwords for a mail address also for the address that replaces it.
@@ -150,9 +150,9 @@ impl Attempt<'_> {
         }
     }
 
-    /// Returns the counter of the known browser or the session. Returns `None` for an unknown browser.
-    pub(super) fn factor_counter(&self) -> Option<FactorCounter> {
-        Some(FactorCounter::new(self.limits, self.device.clone()?))
+    /// Begins a guess of a second factor in the known browser or the session. Returns `None` for an unknown browser.
+    pub(super) fn factor_guess(&self) -> Option<FactorGuess> {
+        Some(FactorGuess::new(self.limits, self.device.clone()?))
     }
 
     /// Counts a wrong password.
@@ -198,16 +198,16 @@ mod tests {
             known.record_wrong(now);
         }
         assert!(known.is_refused(now));
-        assert!(known.factor_counter().unwrap().is_refused(now));
+        assert!(known.factor_guess().unwrap().is_refused(now));
         for _ in 0..20 {
-            let guess = limits.count_in_session(1);
+            let guess = limits.guess_in_session(1);
             assert!(!guess.is_refused(now));
             guess.record_wrong(now);
             // Decided again after its transaction was undone, it is the same guess.
             assert!(!guess.is_refused(now));
             guess.record_wrong(now);
         }
-        assert!(limits.count_in_session(1).is_refused(now) && !limits.count_in_session(2).is_refused(now));
+        assert!(limits.guess_in_session(1).is_refused(now) && !limits.guess_in_session(2).is_refused(now));
         // A new mail address gives its guessers no new attempts.
         limits.follow_mail("jo@shop.example", "new@shop.example");
         assert!(limits.attempt(address(99), "new@shop.example", None).is_refused(now));
