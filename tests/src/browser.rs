@@ -201,12 +201,16 @@ impl Browser {
         Ok(())
     }
 
-    /// Emulates a device with a dark or light color scheme.
+    /// Emulates a device with a dark or light color scheme, whose owner wants no motion: colours change at once, so that
+    /// nothing sees those in between.
     ///
     /// # Errors
     /// If the browser refuses.
     pub async fn set_color_scheme(&self, scheme: &str) -> anyhow::Result<()> {
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        let features = json!({ "features": [
+            { "name": "prefers-color-scheme", "value": scheme },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ] });
         self.cdp().send_raw("Emulation.setEmulatedMedia", features).await?;
         Ok(())
     }

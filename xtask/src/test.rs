@@ -24,7 +24,7 @@ pub const HELP: &str = "\
 Sets up what is missing (the wasm toolchain, Chromium with its driver, Firefox, axe-core, TypeScript,
 generators of clients, and the frameworks of merchants' pages), builds the form and the gateway, and runs all tests: units
 and properties, HTTP against the real binary, and the form in real browsers. Prints the time of each
-phase, of which some run beside each other, and the ten slowest tests.
+phase, of which some run beside each other, and the slowest tests: ten, and all above twenty seconds.
 
   api::NAME      only the tests over HTTP with NAME in their path; the form that is there is used
   browser::NAME  only the tests in browsers with NAME in their path
@@ -168,11 +168,14 @@ impl Selection {
     }
 }
 
-/// Prints the ten slowest tests.
+/// Time above which a test is printed, however many are slower.
+const SLOW_SECONDS: f64 = 20.0;
+
+/// Prints the slowest tests: ten, and all above [`SLOW_SECONDS`].
 fn print_slowest(mut tests: Vec<TestTime>) {
     tests.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     println!("\nSlowest tests                  seconds");
-    for test in tests.iter().take(10) {
+    for (_, test) in tests.iter().enumerate().take_while(|(at, test)| *at < 10 || test.seconds > SLOW_SECONDS) {
         println!("{:>38.1}  {}", test.seconds, test.name);
     }
 }

@@ -22,10 +22,6 @@ const MAX_PAGE: u64 = 60_000;
 /// A reference with markup and a formula.
 const HOSTILE: &str = "=1+1<img src=x onerror=alert(1)>\"'&";
 
-/// Script that waits until nothing of the page is moving, nor changing its colours.
-const STANDING: &str = "const done = arguments[0];
-    requestAnimationFrame(() => Promise.allSettled(document.getAnimations().map(it => it.finished)).then(() => done()));";
-
 /// Decodes the secret of an authenticator app, as the page shows it.
 fn decode_secret(text: &str) -> Option<CodeSecret> {
     let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
@@ -103,8 +99,6 @@ async fn check_page(browser: &Browser, address: &str) -> anyhow::Result<()> {
         browser.resize_page(width, 900).await?;
         browser.set_color_scheme(scheme).await?;
         browser.execute(format!("document.documentElement.dir = '{direction}'"), vec![]).await?;
-        // Colours change slowly, and axe would see those in between.
-        browser.execute_async(STANDING, vec![]).await?;
         let wide = browser.evaluate("document.documentElement.scrollWidth - innerWidth").await?;
         assert!(wide.as_i64().is_some_and(|wide| wide <= 0), "{address}: {wide} pixels too wide at {width}");
         let found = browser.run_axe().await?;

@@ -32,6 +32,12 @@ async fn press(browser: &Browser, keys: impl Into<TypingData>) -> anyhow::Result
     Ok(browser.action_chain().send_keys(keys).perform().await?)
 }
 
+/// Presses a key to which the page's script answers, once the script has run.
+async fn press_shortcut(browser: &Browser, key: impl Into<TypingData>) -> anyhow::Result<()> {
+    browser.wait_until("document.readyState === 'complete'").await?;
+    press(browser, key).await
+}
+
 /// Presses Tab until the control with this text has the focus.
 async fn tab_to(browser: &Browser, text: &str) -> anyhow::Result<()> {
     let mut passed = Vec::new();
@@ -81,7 +87,7 @@ async fn follow_ups(merchant: &MerchantClient, payment: &str) -> anyhow::Result<
 
 /// Finds a declined payment by its last digits, and reads the reason.
 async fn look_up_decline(browser: &Browser) -> anyhow::Result<()> {
-    press(browser, "/").await?;
+    press_shortcut(browser, "/").await?;
     browser.wait_until("document.activeElement?.id === 'search'").await?;
     press(browser, "5512" + Key::Enter).await?;
     wait_for_heading(browser, "Payments").await?;
@@ -103,7 +109,7 @@ async fn a_merchant_sees_why_a_payment_was_declined_and_refunds_half_of_another(
         merchant.pay_by_card(&[("card.number", DECLINED_CARD)]).await?;
         become_user(&gateway, &browser, "merchant", &merchant.entity_id).await?;
         look_up_decline(&browser).await?;
-        press(&browser, "/").await?;
+        press_shortcut(&browser, "/").await?;
         press(&browser, paid.as_str() + Key::Enter).await?;
         browser.wait_until(&format!("location.pathname.endsWith('{paid}')")).await?;
         open(&browser, "Refund", "Refund").await?;
@@ -155,10 +161,10 @@ async fn an_analyst_opens_the_most_urgent_review_cancels_it_and_lists_the_card()
         become_user(&gateway, &browser, "analyst", &merchant.entity_id).await?;
         open(&browser, "Reviews", "Reviews").await?;
         // The keys lead to the payment whose time ends first, and to its cancellation.
-        press(&browser, "j").await?;
+        press_shortcut(&browser, "j").await?;
         press(&browser, Key::Enter + "").await?;
         browser.wait_until(&format!("location.pathname.endsWith('{}')", first.id())).await?;
-        press(&browser, "c").await?;
+        press_shortcut(&browser, "c").await?;
         browser.wait_until("document.activeElement?.id === 'f-reason'").await?;
         press(&browser, "7").await?;
         fill(&browser, "Note", "stolen card").await?;

@@ -84,6 +84,8 @@ impl OtherNode {
         let sources = Sources { clock: Arc::new(OtherSources), randomness: Arc::new(OtherSources), process: None };
         let session = PostgresSession::connect(address).unwrap();
         session.set_lock_timeout(Some(LOCK_TIMEOUT)).unwrap();
+        // Between two of its statements are statements of the other session, for as long as they take.
+        session.run_script("SET idle_in_transaction_session_timeout = 0").unwrap();
         Self { session, sources, transactions: 0, statements: 0, choice: SEED }
     }
 
