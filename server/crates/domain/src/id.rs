@@ -154,7 +154,14 @@ macro_rules! timed_identifiers {
             pub fn new(now: Timestamp, random: [u8; 9]) -> Self {
                 Self(timed_hex(now, random))
             }
+        })*
+    };
+}
 
+/// Implements the way back from such an identifier to its time.
+macro_rules! identifiers_with_time {
+    ($($name:ident)*) => {
+        $(impl $name {
             /// Returns the time at the beginning of the id, or `None` if that is not a valid time.
             pub fn creation_time(&self) -> Option<Timestamp> {
                 parse_time(self.0.get(2..14)?)
@@ -164,6 +171,7 @@ macro_rules! timed_identifiers {
 }
 
 timed_identifiers!(ApprovalId DisputeId EntityId EvidenceId MessageId PaymentId RecordId RegistrationId ScheduleId UserId);
+identifiers_with_time!(MessageId PaymentId RecordId RegistrationId);
 
 impl RecordId {
     /// Creates the id of a new record, of which several have the same time. Their numbers take the place of the first

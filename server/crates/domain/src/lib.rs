@@ -6,7 +6,6 @@
 pub mod access;
 pub mod address;
 pub mod checkout;
-pub mod defaults;
 pub mod delivery;
 pub mod dispute;
 pub mod effects;
@@ -14,6 +13,7 @@ pub mod id;
 pub mod idempotency;
 pub mod ip_text;
 pub mod ndc;
+pub mod parameter_defaults;
 pub mod payment;
 pub mod plain_line;
 pub mod policy_report;

@@ -2,8 +2,8 @@
 //! must not stay charged.
 
 use jiff::Timestamp;
-use tillgate_domain::defaults;
 use tillgate_domain::id::PaymentId;
+use tillgate_domain::parameter_defaults;
 use tillgate_domain::payment::{ModificationType, NOTIFICATION_URL, Payment, statement_descriptor};
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
@@ -41,7 +41,7 @@ pub(crate) fn draft_follow_up(
     if let Some(mode) = referenced.parameters.get(TEST_MODE) {
         parameters.set(TEST_MODE, mode);
     }
-    defaults::add_default_values(&mut parameters, &referenced.brand, now);
+    parameter_defaults::add_default_values(&mut parameters, &referenced.brand, now);
     parameters.retain(|name, _| is_echoed(name, &referenced.account));
     let (entity, payment_type) = (referenced.entity.clone(), modification_type.payment_type());
     Payment {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tillgate_connector::{ConnectorResult, Order, PaymentRoute};
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::defaults;
 use tillgate_domain::id::{EntityId, PaymentId, ScheduleId};
+use tillgate_domain::parameter_defaults;
 use tillgate_domain::payment::debit_step::DebitStep;
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, Redirect};
 use tillgate_domain::refusal::Refusal;
@@ -82,7 +82,7 @@ impl Gateway {
         let Intake { payer, order, account, mut parameters, wallet_token, mut from_gateway } = intake;
         let credential_changes =
             self.prepare_credential_changes(credential_owner, &payment, account.as_ref(), &mut parameters, sender)?;
-        from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
+        from_gateway.extend(parameter_defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
         // Collected before the parameters are filtered, because rules also use values that are not stored.
         payment.risk = payer.settings.channel.risk.then(|| {
             let subject = (&payment.id, &*payer);

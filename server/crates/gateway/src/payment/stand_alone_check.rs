@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tillgate_connector::ConnectorResult;
 use tillgate_domain::access::entity::Entity;
-use tillgate_domain::defaults;
+use tillgate_domain::parameter_defaults;
 use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_domain::refusal::Refusal;
@@ -115,7 +115,7 @@ impl Gateway {
         let mut payment = draft_payment(intake, &ConnectorResult::from(result), identity, context, None);
         let mut parameters = intake.parameters.clone();
         let mut from_gateway = intake.from_gateway.clone();
-        from_gateway.extend(defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
+        from_gateway.extend(parameter_defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
         let Intake { payer, order, account, .. } = intake;
         let subject = (&payment.id, &**payer);
         payment.risk =
