@@ -5,8 +5,8 @@
 //! Shop and gateway are two sites, as in production. The static page is the lower bound. It is made from the form
 //! itself: the document at the time when the form is ready, its style sheet, and the frames' documents without their
 //! scripts. The static page is usable once both frames are loaded and the document is parsed. The form is usable once
-//! it calls `onReady`: from then on the shopper can type and press everything. The page module, which validates, loads
-//! a little later and processes the input made before.
+//! it calls `onReady`: from then on the shopper can type and press everything, and scripts of the page see it as it
+//! stays. Its frames take the first digits earlier, which the page module, once it has come, processes like all others.
 //! A third page has a script that only inserts the static form. Its extra time is the unavoidable cost of a form that
 //! is inserted by a script tag.
 
@@ -68,8 +68,8 @@ pub struct VisitTimes {
     pub scripted: Vec<f64>,
     /// The hosted form.
     pub form: Vec<f64>,
-    /// The hosted form, until its page module has loaded too. Only filled for times until a form is usable.
-    pub complete: Vec<f64>,
+    /// The hosted form, until both frames take digits. Only filled for times until a form is usable.
+    pub typable: Vec<f64>,
 }
 
 impl ConditionMeasurements {
@@ -81,7 +81,7 @@ impl ConditionMeasurements {
             times.page.push(page.usable);
             times.scripted.push(scripted.usable);
             times.form.push(form.usable);
-            times.complete.push(form.complete);
+            times.typable.push(form.typable);
             if self.slow {
                 self.longest_task.page.push(page.longest_task);
                 self.longest_task.scripted.push(scripted.longest_task);

@@ -149,12 +149,15 @@ impl Pages {
 
 impl PageContent {
     /// Returns a merchant's page: options with the `onReady` handler, which runs the script `ready`, the form's
-    /// placeholder, the loader.
+    /// placeholder, the loader. It notes the time at which both frames have spoken, which is when they take digits.
     fn form_page(&self, ready: &str) -> String {
         let Self { gateway, checkout, integrity, .. } = self;
         format!(
             r#"{HEAD}<script>{WATCH}</script><script>
-var wpwlOptions = {{ onReady() {{ now(); {ready} }} }};
+var wpwlOptions = {{ onReady() {{ now(); {ready} }} }}, silent = 2;
+addEventListener("message", ({{ data }}) => {{
+    if (data && data.tillgate && data.type === "ready" && !--silent) window.typable = performance.now();
+}});
 </script></head>
 <body><main><h1>Checkout</h1>
 <form class="paymentWidgets" action="/result" data-brands="VISA MASTER AMEX"></form>

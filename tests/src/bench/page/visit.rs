@@ -30,8 +30,8 @@ impl VisitSeries {
 pub(super) struct PageVisit {
     /// Milliseconds from the start of the navigation until the form was usable.
     pub(super) usable: f64,
-    /// Milliseconds until the hosted form's page module was active. A static page has no page module.
-    pub(super) complete: f64,
+    /// Milliseconds until both frames of the hosted form take digits, 0 for another page.
+    pub(super) typable: f64,
     /// Longest task of the page or a frame in milliseconds. Browsers report tasks of 50 ms and more. Measured in slow
     /// browsers only.
     pub(super) longest_task: f64,
@@ -107,12 +107,12 @@ async fn visit_again(browser: &WebDriver, address: &str) -> anyhow::Result<PageV
     measure_visit(browser, address).await
 }
 
-/// Opens a page, waits until the form is usable and its scripts are loaded, and reads the measurements. Fails if the
+/// Opens a page, waits until the form is usable and its frames are complete, and reads the measurements. Fails if the
 /// browser reports no requests.
 async fn measure_visit(browser: &WebDriver, address: &str) -> anyhow::Result<PageVisit> {
     browser.goto(address).await?;
     let usable = browser.execute_async(USABLE, vec![]).await?.convert()?;
-    let complete = browser.execute_async(COMPLETE, vec![]).await?.convert()?;
+    let typable = browser.execute("return window.typable || 0", vec![]).await?.convert()?;
     let container = browser.execute(CONTAINER, vec![]).await?.convert()?;
     let page: Vec<LoadedResource> = browser.execute(LOADED, vec![]).await?.convert()?;
     let mut frames = Vec::new();
@@ -130,7 +130,7 @@ async fn measure_visit(browser: &WebDriver, address: &str) -> anyhow::Result<Pag
     if page.is_empty() {
         bail!("the browser tells of no requests");
     }
-    Ok(PageVisit { usable, complete, longest_task, shift, container, page, frames })
+    Ok(PageVisit { usable, typable, longest_task, shift, container, page, frames })
 }
 
 /// Returns the milliseconds of the longest task in the current document, or 0 if no script records them.
@@ -142,15 +142,6 @@ async fn read_longest_task(browser: &WebDriver) -> anyhow::Result<f64> {
 const USABLE: &str = "const done = arguments[0];
     if (window.usable) done(window.usable);
     else addEventListener('usable', () => done(window.usable));";
-
-/// Script that waits until the form has its live region, which the page module creates. Static pages have no live
-/// region.
-const COMPLETE: &str = "const done = arguments[0];
-    const wait = () => {
-        if (!window.wpwl || document.querySelector('.wpwl-live')) done(performance.now());
-        else setTimeout(wait, 5);
-    };
-    wait();";
 
 /// Script that reads the layout shifts since the start of the document. The browser reports past shifts in a separate
 /// task.
@@ -205,7 +196,7 @@ mod tests {
         let loaded = |start: f64, end: f64| LoadedResource { name: String::new(), start, end };
         let visit = |page: Vec<LoadedResource>| PageVisit {
             usable: 200.0,
-            complete: 200.0,
+            typable: 100.0,
             longest_task: 0.0,
             shift: 0.0,
             container: String::new(),
