@@ -30,6 +30,23 @@ pub trait Session: Send {
     /// If the database refuses or fails.
     fn execute_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<usize>;
 
+    /// Runs a statement that returns no rows, and may return before the database has answered. In a transaction on a
+    /// server, its failure is then that of a later statement, or of [`Session::await_sent`].
+    ///
+    /// # Errors
+    /// The same.
+    fn send_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<()> {
+        self.execute_values(statement, values).map(drop)
+    }
+
+    /// Waits for the answers to all statements that were sent.
+    ///
+    /// # Errors
+    /// That of the first one that has failed.
+    fn await_sent(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Begins a query.
     ///
     /// # Errors
@@ -132,6 +149,15 @@ impl dyn Session + '_ {
     /// If the database refuses or fails, or a parameter does not fit into a column.
     pub fn execute(&self, statement: &str, parameters: impl Params) -> Result<usize> {
         parameters.bind(|values| self.execute_values(statement, values))
+    }
+
+    /// Runs a statement on whose outcome nothing but the commit depends. The transaction may go on before the database
+    /// has answered: see [`Session::send_values`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn send(&self, statement: &str, parameters: impl Params) -> Result<()> {
+        parameters.bind(|values| self.send_values(statement, values))
     }
 
     /// Begins a query whose reader may stop before its end.

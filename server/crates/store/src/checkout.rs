@@ -28,7 +28,7 @@ impl Change for Checkout {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        context.session.execute(
+        context.session.send(
             "INSERT INTO checkout (id, document) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET document = ?2",
             params![self.id.as_str(), encode_document(self)],
         )?;

@@ -145,7 +145,7 @@ impl DisputeChange {
 
 /// Writes the row of a dispute.
 fn write_row(session: &dyn Session, dispute: &Dispute) -> Result<(), StoreError> {
-    session.execute(
+    session.send(
         "INSERT INTO dispute (id, entity, payment, chargeback, open, document) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (id) DO UPDATE SET chargeback = ?4, open = ?5, document = ?6",
         params![

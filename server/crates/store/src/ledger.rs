@@ -44,7 +44,7 @@ pub(crate) fn write_entry(
         true => compute_keyed_hash(session, &previous, number, owner, &document)?,
         false => compute_hash(&previous, number, owner, &document),
     };
-    session.execute(
+    session.send(
         "INSERT INTO audit_entry (number, entity, document, hash) VALUES (?1, ?2, ?3, ?4)",
         params![number, owner, document, hash],
     )?;
@@ -110,7 +110,7 @@ fn add_to_balance(
     )?;
     // Only the first movement in a currency inserts a row, so that is the only one that has to start the timer.
     if updated == 0 {
-        session.execute(
+        session.send(
             "INSERT INTO balance (entity, currency, receivable, payable, fees, reserve, cash)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             parameters,

@@ -112,7 +112,7 @@ impl Change for ScheduleChange {
         let schedule = Schedule { version: self.schedule.version + 1, ..self.schedule.clone() };
         write_schedule(session, &schedule)?;
         if let Some(step) = &self.step {
-            session.execute(
+            session.send(
                 "INSERT INTO schedule_step (id, schedule, document) VALUES (?1, ?2, ?3)",
                 params![step.id.as_str(), id, encode_document(step)],
             )?;
@@ -139,7 +139,7 @@ impl Change for ScheduleChange {
                     "UPDATE schedule_run SET document = ?4 WHERE schedule = ?1 AND occurrence = ?2 AND attempt = ?3"
                 }
             };
-            session.execute(statement, key)?;
+            session.send(statement, key)?;
         }
         let event = effects::schedule_event(&schedule, self.step.as_ref(), self.run.is_some());
         if event.is_none() {
@@ -155,7 +155,7 @@ impl Change for ScheduleChange {
 /// Writes the row of a schedule. Its time is stored by the machine's clock; the advance of the entity's clock is read
 /// here, under the write lock, so that it cannot change meanwhile.
 fn write_schedule(session: &dyn Session, schedule: &Schedule) -> Result<(), StoreError> {
-    session.execute(
+    session.send(
         "INSERT INTO schedule (id, entity, registration, due, document)
              VALUES (?1, ?2, ?3, ?4 - (
                  SELECT coalesce(owner.ahead, entity.ahead) FROM entity LEFT JOIN entity AS owner
@@ -264,7 +264,7 @@ impl Store {
         let id = id.as_str().to_owned();
         self.run_write(move |session| {
             let query = "UPDATE schedule SET due = ?2 WHERE id = ?1 AND due IS NOT NULL";
-            session.execute(query, params![id, until.as_millisecond()])?;
+            session.send(query, params![id, until.as_millisecond()])?;
             Ok(())
         })
         .await

@@ -129,7 +129,7 @@ pub(super) fn start_end_timer(
     since: Timestamp,
 ) -> Result<(), StoreError> {
     // The advance of that clock is read here under the write lock, so that it cannot change meanwhile.
-    session.execute(
+    session.send(
         "INSERT INTO timer (kind, subject, entity, since)
              SELECT ?4, ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
              FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2
@@ -146,7 +146,7 @@ fn start_reminder(session: &dyn Session, reminder: &Reminder) -> Result<(), Stor
     let earlier = session.query_optional(query, [reminder.checkout.as_str()], |row| row.get(0));
     let Some(reminder) = reminder.clone().replace_earlier(earlier?.flatten()) else { return Ok(()) };
     let Reminder { checkout, entity, attempt, since, address, is_paused } = reminder;
-    session.execute(
+    session.send(
         "INSERT INTO timer (kind, subject, entity, since, detail, attempt, waits)
              SELECT 'remind', ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead), ?4, ?5, ?6
              FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2
@@ -165,7 +165,7 @@ pub(super) fn has_reminder(session: &dyn Session, checkout: &CheckoutId) -> Resu
 /// Starts the paused reminder of an attempt that has ended. Does nothing if the checkout has none, or one of a later
 /// attempt.
 pub(super) fn resume_reminder(session: &dyn Session, checkout: &str, attempt: &str) -> Result<(), StoreError> {
-    session.execute(
+    session.send(
         "UPDATE timer SET waits = 0 WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2",
         params![checkout, attempt],
     )?;
@@ -180,7 +180,7 @@ pub(super) fn start_inquiry_timer(
     sources: &Sources,
 ) -> Result<(), StoreError> {
     let (kind, since) = (TimerKind::Inquire.as_str(), sources.now().as_millisecond());
-    session.execute(
+    session.send(
         "INSERT INTO timer (kind, subject, entity, since, detail) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
         params![kind, payment.id.as_str(), payment.entity.as_str(), since, sources.process.as_deref()],
     )?;
@@ -194,7 +194,7 @@ pub(super) fn start_settlement_timer(
     entity: &EntityId,
     since: Timestamp,
 ) -> Result<(), StoreError> {
-    session.execute(
+    session.send(
         "INSERT INTO timer (kind, subject, entity, since) SELECT ?1, ?2, ?2, ?3
              WHERE NOT EXISTS (SELECT 1 FROM entity WHERE id = ?2 AND level IN ('psp', 'division'))
              ON CONFLICT DO NOTHING",
@@ -212,7 +212,7 @@ pub(super) fn set_dispute_timer(
     next: Option<Timestamp>,
 ) -> Result<(), StoreError> {
     let Some(next) = next else { return stop_timer(session, TimerKind::Dispute, dispute) };
-    session.execute(
+    session.send(
         "INSERT INTO timer (kind, subject, entity, since)
              SELECT ?4, ?1, ?2, ?3 - coalesce(owner.ahead, entity.ahead)
              FROM entity LEFT JOIN entity AS owner ON owner.id = entity.merchant WHERE entity.id = ?2
@@ -224,7 +224,7 @@ pub(super) fn set_dispute_timer(
 
 /// Stops a timer of a payment or checkout, if it runs.
 pub(super) fn stop_timer(session: &dyn Session, kind: TimerKind, subject: &str) -> Result<(), StoreError> {
-    session.execute("DELETE FROM timer WHERE kind = ?1 AND subject = ?2", params![kind.as_str(), subject])?;
+    session.send("DELETE FROM timer WHERE kind = ?1 AND subject = ?2", params![kind.as_str(), subject])?;
     Ok(())
 }
 
@@ -280,7 +280,7 @@ impl Store {
         self.run_row_write(move |session| {
             let query = "UPDATE timer SET since = ?3 WHERE kind = ?1 AND subject = ?2";
             let kind = TimerKind::Inquire.as_str();
-            session.execute(query, params![kind, payment, until.as_millisecond()])?;
+            session.send(query, params![kind, payment, until.as_millisecond()])?;
             Ok(())
         })
         .await
@@ -291,7 +291,7 @@ impl Store {
         self.run_write(move |session| {
             let query = "DELETE FROM timer WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2";
             for (checkout, attempt) in &attempts {
-                session.execute(query, [checkout, attempt])?;
+                session.send(query, [checkout, attempt])?;
             }
             Ok(())
         })

@@ -1,8 +1,10 @@
 //! A connection whose answers are awaited for a limited time. It notices commits that no standby has confirmed.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::pin;
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -10,8 +12,10 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 use tokio_postgres::error::{DbError, Severity};
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{AsyncMessage, Client, Config, Error as ClientError, Socket};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{AsyncMessage, Client, Config, Error as ClientError, Socket, Statement};
 
+use super::values::Kept;
 use crate::{Error, ErrorKind, Result};
 
 /// Maximum time for the last words of a connection, and for the request to cancel a statement.
@@ -20,11 +24,16 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// Lets the connection read and write. Returns the messages that answer no question.
 type PollConnection = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<Result<AsyncMessage, ClientError>>> + Send>;
 
+/// The answer to a statement.
+type Answer = Pin<Box<dyn Future<Output = Result<(), ClientError>> + Send>>;
+
 /// A connection to a server. It reads and writes only while an answer is awaited.
 pub(super) struct TimedClient {
     runtime: Runtime,
     /// `None` while the connection is being closed.
-    client: Option<Client>,
+    client: Option<Arc<Client>>,
+    /// The answers to the statements that were sent and not awaited, in their order.
+    unanswered: VecDeque<Answer>,
     poll_connection: PollConnection,
     /// Asks the server to cancel the statement under way, over another connection.
     cancel: Box<dyn Fn(&Runtime) + Send>,
@@ -62,32 +71,83 @@ impl TimedClient {
         };
         Ok(Self {
             runtime,
-            client: Some(client),
+            client: Some(Arc::new(client)),
+            unanswered: VecDeque::new(),
             poll_connection: Box::new(move |context| connection.poll_message(context)),
             cancel: Box::new(cancel),
             state: ConnectionState::default(),
         })
     }
 
-    /// Asks, and waits for the answer. Without a limit, waits for as long as the connection lasts.
+    /// Sends a statement with the next question, and does not wait for its answer.
     ///
     /// # Errors
-    /// [`ErrorKind::Unavailable`] if the answer does not come in time. The connection cannot be used any more then.
+    /// If the connection is gone, or a value does not fit a parameter.
+    pub(super) fn send(&mut self, statement: &Statement, values: Vec<Kept>) -> Result<()> {
+        let client = self.client.as_ref().filter(|_| !self.state.has_timed_out).ok_or_else(has_ended)?;
+        let (client, statement) = (Arc::clone(client), statement.clone());
+        let mut answer: Answer = Box::pin(async move {
+            let parameters: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
+            client.execute(&statement, &parameters).await.map(drop)
+        });
+        // The first look puts the statement into the order of those that the connection sends.
+        match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answered) => Ok(answered?),
+            Poll::Pending => {
+                self.unanswered.push_back(answer);
+                Ok(())
+            }
+        }
+    }
+
+    /// Returns the number of statements that were sent and whose answers are not known.
+    pub(super) fn count_unanswered(&self) -> usize {
+        self.unanswered.len()
+    }
+
+    /// Gives up the answers to what was sent: whatever they are, it will be undone.
+    pub(super) fn forget_sent(&mut self) {
+        self.unanswered.clear();
+    }
+
+    /// Asks, and waits for the answer, and for those to all that was sent before. Without a limit, waits for as long as
+    /// the connection lasts.
+    ///
+    /// # Errors
+    /// That of the first statement that has failed. [`ErrorKind::Unavailable`] if the answer does not come in time. The
+    /// connection cannot be used any more then.
     pub(super) fn ask<T>(
         &mut self,
         limit: Option<Duration>,
         question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
     ) -> Result<T> {
-        let Self { runtime, client, poll_connection, state, .. } = self;
-        let Some(client) = client.as_ref().filter(|_| !state.has_timed_out) else {
-            return Err(Error::new(ErrorKind::Unavailable, "the session has ended"));
-        };
+        let Self { runtime, client, unanswered, poll_connection, state, .. } = self;
+        let client = client.as_ref().filter(|_| !state.has_timed_out).ok_or_else(has_ended)?;
         state.is_unconfirmed = false;
         let answer = async {
             let mut answer = pin!(question(client));
-            poll_fn(|context| match state.read_messages(poll_connection, context) {
-                Some(error) => Poll::Ready(Err(error)),
-                None => answer.as_mut().poll(context),
+            let mut answered = None;
+            let mut failure = None;
+            poll_fn(|context| {
+                if let Some(error) = state.read_messages(poll_connection, context) {
+                    return Poll::Ready(Err(error));
+                }
+                // Looked at first, because the first look sends the question together with what was sent before.
+                if answered.is_none()
+                    && let Poll::Ready(outcome) = answer.as_mut().poll(context)
+                {
+                    answered = Some(outcome);
+                }
+                while let Some(earlier) = unanswered.front_mut() {
+                    let Poll::Ready(outcome) = earlier.as_mut().poll(context) else { return Poll::Pending };
+                    unanswered.pop_front();
+                    failure = failure.take().or(outcome.err());
+                }
+                match answered.take() {
+                    // After a failure the database refuses what follows, which says less.
+                    Some(outcome) => Poll::Ready(failure.take().map_or(outcome, Err)),
+                    None => Poll::Pending,
+                }
             })
             .await
         };
@@ -134,7 +194,7 @@ impl TimedClient {
 
     /// Returns true if the connection has ended.
     pub(super) fn is_closed(&self) -> bool {
-        self.state.has_timed_out || self.state.has_ended || self.client.as_ref().is_none_or(Client::is_closed)
+        self.state.has_timed_out || self.state.has_ended || self.client.as_deref().is_none_or(Client::is_closed)
     }
 }
 
@@ -161,7 +221,8 @@ impl ConnectionState {
 
 impl Drop for TimedClient {
     fn drop(&mut self) {
-        // Without the client, the connection says goodbye and ends.
+        // Without the client, which each answer keeps, the connection says goodbye and ends.
+        self.unanswered.clear();
         self.client = None;
         let Self { runtime, poll_connection, state, .. } = self;
         if state.has_timed_out {
@@ -180,6 +241,10 @@ impl Drop for TimedClient {
 /// the language of the server, so each warning without a code counts. Sent by `SyncRepWaitForLSN`.
 fn is_cancelled_wait(notice: &DbError) -> bool {
     notice.parsed_severity() == Some(Severity::Warning) && ["01000", "57P01"].contains(&notice.code().code())
+}
+
+fn has_ended() -> Error {
+    Error::new(ErrorKind::Unavailable, "the session has ended")
 }
 
 fn no_answer() -> Error {

@@ -15,14 +15,17 @@ use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::locks;
 use super::pooler_error::explain_refusal;
-use super::values::{Sent, is_readable, is_sendable};
-use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef, WriteScope};
+use super::values::{Kept, Sent, is_readable, is_sendable};
+use crate::{Error, ErrorKind, FromValue as _, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef, WriteScope};
 
 /// Maximum wait for a sign of life.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 /// Maximum number of compiled statements that a session keeps. There are fewer, unless statements are made of texts.
 const KEPT_STATEMENTS: usize = 1024;
+
+/// Maximum number of statements that are sent before their answers are awaited. Their values are kept until then.
+const MAX_UNANSWERED: usize = 64;
 
 /// A function of a session: of its arguments to its value.
 type SessionFunction = Box<dyn Fn(&[ValueRef<'_>]) -> Result<OwnedValue> + Send>;
@@ -271,6 +274,27 @@ impl Session for PostgresSession {
         usize::try_from(changed).map_err(|error| Error::new(ErrorKind::Other, error.to_string()))
     }
 
+    fn send_values(&self, statement: &str, values: &[ValueRef<'_>]) -> Result<()> {
+        // Outside of a transaction, a statement is a commit, whose outcome has to be known.
+        if self.state.get() != State::Open {
+            return self.execute_values(statement, values).map(drop);
+        }
+        let prepared = self.prepare(statement)?;
+        let values = values.iter().map(|value| OwnedValue::from_value(*value).map(Kept)).collect::<Result<_>>()?;
+        let client = self.client.as_ref().ok_or_else(|| Error::new(ErrorKind::Unavailable, "the session has ended"))?;
+        let is_full = {
+            let mut client = client.borrow_mut();
+            client.send(&prepared, values).map_err(|error| self.note(error))?;
+            client.count_unanswered() >= MAX_UNANSWERED
+        };
+        if is_full { self.await_sent() } else { Ok(()) }
+    }
+
+    fn await_sent(&self) -> Result<()> {
+        let has_sent = self.client.as_ref().is_some_and(|client| client.borrow().count_unanswered() > 0);
+        if has_sent { self.ask(async |_| Ok(())) } else { Ok(()) }
+    }
+
     fn query_values(&self, statement: &str, values: &[ValueRef<'_>], extent: ReadExtent) -> Result<Rows<'_>> {
         // A cursor takes two answers of the database, so only a query that may end early has one. Outside of a
         // transaction there is none.
@@ -346,6 +370,8 @@ impl Session for PostgresSession {
             self.run_script("ROLLBACK")?;
             return Err(Error::new(ErrorKind::Other, "a transaction in which a statement failed cannot be committed"));
         }
+        // If a statement that was sent before has failed, the database undoes the transaction, and its failure is that of
+        // the commit.
         // A commit that waits for a standby is not cancelled: that would show everybody what may be lost. As long as it
         // waits, it keeps its locks, and nobody sees it.
         let committed = self.ask_within(Some(self.limits.commit), async |client| client.batch_execute("COMMIT").await);
@@ -357,10 +383,13 @@ impl Session for PostgresSession {
     }
 
     fn roll_back(&self) -> Result<()> {
-        if self.state.replace(State::Idle) != State::Idle {
-            self.run_script("ROLLBACK")?;
+        if self.state.replace(State::Idle) == State::Idle {
+            return Ok(());
         }
-        Ok(())
+        if let Some(client) = &self.client {
+            client.borrow_mut().forget_sent();
+        }
+        self.run_script("ROLLBACK")
     }
 
     fn is_lost(&self) -> bool {

@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
 
-use crate::{Columns, Error, ErrorKind, Result, ValueRef};
+use crate::{Columns, Error, ErrorKind, OwnedValue, Result, ToValue as _, ValueRef};
 
 type Boxed = Box<dyn StdError + Sync + Send>;
 
@@ -42,6 +42,22 @@ impl ToSql for Sent<'_> {
     fn accepts(_: &Type) -> bool {
         // The value decides, not the Rust type.
         true
+    }
+
+    to_sql_checked!();
+}
+
+/// A value that outlives the call that sends it.
+#[derive(Debug)]
+pub(super) struct Kept(pub(super) OwnedValue);
+
+impl ToSql for Kept {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
+        Sent(self.0.to_value()?).to_sql(kind, out)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        Sent::accepts(kind)
     }
 
     to_sql_checked!();

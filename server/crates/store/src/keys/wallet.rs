@@ -34,7 +34,7 @@ pub struct UsedWalletToken {
     pub entity: EntityId,
     /// The token's own id.
     pub id: String,
-    /// The time of its expiry, after which it does not have to be recorded any longer.
+    /// The time of its expiry.
     pub until: Timestamp,
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn is_token_used(session: &dyn Session, token: &UsedWalletToken) -> R
 
 /// Records that a token has been used. Fails if it is recorded already.
 fn record_used_token(session: &dyn Session, token: &UsedWalletToken) -> Result<(), StoreError> {
-    session.execute(
+    session.send(
         "INSERT INTO wallet_token (until, entity, id) VALUES (?1, ?2, ?3)",
         params![token.until.as_millisecond(), token.entity.as_str(), token.id],
     )?;

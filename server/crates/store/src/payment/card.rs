@@ -45,7 +45,7 @@ impl Change for CardDeletion {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        context.session.execute(
+        context.session.send(
             // The primary key begins with the time of the deletion, so that expired cards need no other index.
             "DELETE FROM card WHERE purge_at = ?1 AND payment = ?2",
             params![self.purge_at.as_millisecond(), self.payment.as_str()],
@@ -61,7 +61,7 @@ impl Change for SealedCard {
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let Self { payment, purge_at, sealed } = self;
-        context.session.execute(
+        context.session.send(
             "INSERT INTO card (purge_at, payment, sealed) VALUES (?1, ?2, ?3)",
             params![purge_at.as_millisecond(), payment.as_str(), sealed.as_bytes()],
         )?;

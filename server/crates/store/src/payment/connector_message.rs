@@ -59,7 +59,7 @@ impl Change for ConnectorMessages {
         // A payment may be asked about every ten minutes for days, and must stay small.
         if let Some((first, last)) = dropped_numbers(last) {
             let delete = "DELETE FROM connector_message WHERE payment = ?1 AND number BETWEEN ?2 AND ?3";
-            context.session.execute(delete, params![payment, first, last])?;
+            context.session.send(delete, params![payment, first, last])?;
         }
         Ok(false)
     }

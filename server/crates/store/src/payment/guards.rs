@@ -27,7 +27,7 @@ pub(super) fn write_payment_link(session: &dyn Session, payment: &Payment) -> Re
     let Some(referenced) = &payment.referenced else { return Ok(()) };
     let FollowUpSummary { payment_type, hundredths, is_approved_or_pending: approved } =
         FollowUpSummary::from_payment(payment);
-    session.execute(
+    session.send(
         // Only the result of a follow-up payment changes later. Its type and its amount stay.
         "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
@@ -47,7 +47,7 @@ pub(super) fn write_payment_link(session: &dyn Session, payment: &Payment) -> Re
 /// payments. Runs before another payment of the same commit is linked.
 pub(super) fn unlink_checkout(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     if let Some(checkout) = payment.checkout.as_ref().filter(|_| !payment.blocks_checkout()) {
-        session.execute(
+        session.send(
             "DELETE FROM checkout_payment WHERE checkout = ?1 AND payment = ?2",
             [checkout.as_str(), payment.id.as_str()],
         )?;
@@ -59,7 +59,7 @@ pub(super) fn unlink_checkout(session: &dyn Session, payment: &Payment) -> Resul
 /// checkout is linked to another payment.
 pub(super) fn link_checkout(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     if let Some(checkout) = payment.checkout.as_ref().filter(|_| payment.blocks_checkout()) {
-        session.execute(
+        session.send(
             // The same payment is linked again at each of its writes. A trigger refuses another payment.
             "INSERT INTO checkout_payment (checkout, payment) VALUES (?1, ?2)
                  ON CONFLICT (checkout) DO UPDATE SET payment = ?2",

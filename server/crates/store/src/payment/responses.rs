@@ -104,7 +104,7 @@ fn insert_response(session: &dyn Session, response: &StoredResponse) -> Result<(
 fn replace_response(session: &dyn Session, response: &StoredResponse) -> Result<(), StoreError> {
     let StoredResponse { request, response: EncodedResponse { status, body }, .. } = response;
     let IdempotentRequest { entity, key, fingerprint } = request;
-    session.execute(
+    session.send(
         // The fingerprint is compared, because another request may have taken the key after it had expired.
         "UPDATE answer SET status = ?4, body = ?5 WHERE entity = ?1 AND key = ?2 AND fingerprint = ?3",
         params![entity.as_str(), key.as_str(), &fingerprint[..], status, body],

@@ -42,7 +42,7 @@ pub(super) fn write_rows(session: &dyn Session, payment: &Payment) -> Result<Wri
         write_index_rows(session, payment)?;
     } else {
         session
-            .execute("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2", params![entity, id, document])?;
+            .send("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2", params![entity, id, document])?;
     }
     write_connector_id(session, payment)?;
     search::write_registration_term(session, payment)?;
@@ -57,13 +57,13 @@ pub(super) fn write_rows(session: &dyn Session, payment: &Payment) -> Result<Wri
 fn write_index_rows(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     let (entity, id) = (payment.entity.as_str(), payment.id.as_str());
     if let Some(reference) = payment.merchant_transaction_id() {
-        session.execute(
+        session.send(
             "INSERT INTO payment_reference (entity, reference, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             params![entity, reference, id],
         )?;
     }
     if let Some(page) = payment.redirect.as_ref().and_then(|redirect| redirect.page.as_ref()) {
-        session.execute(
+        session.send(
             "INSERT INTO page (id, entity, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             params![page.as_str(), entity, id],
         )?;
@@ -77,7 +77,7 @@ fn write_connector_id(session: &dyn Session, payment: &Payment) -> Result<(), St
     let Some(id) = payment.connector_tx_ids.acquirer_id().filter(|_| payment.connector.is_some()) else {
         return Ok(());
     };
-    session.execute(
+    session.send(
         "INSERT INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
         params![id, payment.entity.as_str(), payment.id.as_str()],
     )?;

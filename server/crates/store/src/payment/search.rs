@@ -56,7 +56,7 @@ pub(super) fn write_registration_term(session: &dyn Session, payment: &Payment) 
 }
 
 fn write_term(session: &dyn Session, payment: &Payment, term: &SearchTerm) -> Result<(), StoreError> {
-    session.execute(
+    session.send(
         "INSERT INTO payment_search (entity, term, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
         params![payment.entity.as_str(), term.to_stored(), payment.id.as_str()],
     )?;

@@ -68,7 +68,7 @@ impl Change for EffectsDeletion {
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
         let query = "DELETE FROM promise WHERE payment = ?1";
-        context.session.execute(query, [self.0.as_str()])?;
+        context.session.send(query, [self.0.as_str()])?;
         Ok(false)
     }
 }
@@ -82,7 +82,7 @@ impl Change for DeferredEffectsRow {
         let DeferredEffects { owner, registration, renewal, instruction, card } = &self.effects;
         let registration = registration.as_ref().or(renewal.as_ref());
         let document = encode_document(&(registration.map(|new| &new.registration), instruction));
-        context.session.execute(
+        context.session.send(
             "INSERT INTO promise (payment, entity, document, sealed, card, until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
                 self.payment.as_str(),

@@ -109,9 +109,9 @@ impl Change for AccountRow {
         if *replaces {
             // Not an update: the trigger that refuses records under a retired key guards inserts.
             let query = "DELETE FROM registration_account WHERE registration = ?1 AND entity = ?2";
-            context.session.execute(query, [registration.as_str(), entity.as_str()])?;
+            context.session.send(query, [registration.as_str(), entity.as_str()])?;
         }
-        context.session.execute(
+        context.session.send(
             "INSERT INTO registration_account (registration, entity, sealed) VALUES (?1, ?2, ?3)",
             params![registration.as_str(), entity.as_str(), account.as_bytes()],
         )?;
@@ -141,7 +141,7 @@ impl Change for StandingInstruction {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        context.session.execute(
+        context.session.send(
             "INSERT INTO standing_instruction (entity, initial, registration, document) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (entity, initial) DO UPDATE
                      SET registration = coalesce(?3, standing_instruction.registration), document = ?4",
@@ -173,7 +173,7 @@ fn write_registration(
     // Loaded before the update, because the event depends on the difference.
     let before = if is_new { None } else { load_registration(session, &registration.entity, &registration.id)? };
     if !is_new {
-        session.execute(
+        session.send(
             "UPDATE registration SET document = ?3 WHERE entity = ?1 AND id = ?2",
             params![entity, id, document],
         )?;
@@ -183,7 +183,7 @@ fn write_registration(
         delete_account(session, id)?;
         ended_schedules = schedule::end_schedules(session, sources, id)?;
     } else {
-        session.execute(
+        session.send(
             "UPDATE registration_account SET purge_at = ?2 WHERE registration = ?1",
             params![id, registration.retained_until.map(Timestamp::as_millisecond)],
         )?;
@@ -242,9 +242,9 @@ impl Store {
 pub(super) fn delete_account(session: &dyn Session, registration: &str) -> Result<(), StoreError> {
     let query = "UPDATE promise SET sealed = NULL
          WHERE sealed IS NOT NULL AND json_extract(CAST(document AS TEXT), '$[0].id') = ?1";
-    session.execute(query, [registration])?;
-    session.execute("DELETE FROM registration_account WHERE registration = ?1", [registration])?;
-    session.execute("DELETE FROM standing_instruction WHERE registration = ?1", [registration])?;
+    session.send(query, [registration])?;
+    session.send("DELETE FROM registration_account WHERE registration = ?1", [registration])?;
+    session.send("DELETE FROM standing_instruction WHERE registration = ?1", [registration])?;
     Ok(())
 }
 

@@ -250,16 +250,16 @@ fn apply_change(session: &dyn Session, sources: &Sources, change: &ReviewChange)
         ClaimEffect::Keep => {}
         ClaimEffect::Start(since) => {
             let query = "UPDATE review SET analyst = ?2, claimed = ?3 WHERE payment = ?1";
-            session.execute(query, params![payment, action.analyst, since.as_millisecond()])?;
+            session.send(query, params![payment, action.analyst, since.as_millisecond()])?;
         }
         ClaimEffect::End => {
             let query = "UPDATE review SET analyst = NULL, claimed = NULL WHERE payment = ?1";
-            session.execute(query, [payment])?;
+            session.send(query, [payment])?;
         }
     }
     let ReviewAction { kind, analyst, at, reason, note, processed } = action;
     let processed = processed.map(Timestamp::as_millisecond);
-    session.execute(
+    session.send(
         &format!("INSERT INTO review_action (payment, {ACTION_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
         params![payment, kind.as_str(), analyst, at.as_millisecond(), reason, note, processed],
     )?;

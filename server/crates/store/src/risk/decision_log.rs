@@ -101,12 +101,12 @@ pub(crate) fn insert_row(
     };
     record_act(session, change, (kind, action), user)?;
     let (entity, kind) = (entity.as_str(), kind.as_str());
-    session.execute(
+    session.send(
         "INSERT INTO risk_change (entity, kind, action, subject, reason, author, at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![entity, kind, action, subject, reason, author, at.as_millisecond()],
     )?;
-    session.execute(
+    session.send(
         "DELETE FROM risk_change WHERE entity = ?1 AND kind = ?2 AND id <= (
                  SELECT id FROM risk_change WHERE entity = ?1 AND kind = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)",
         params![entity, kind, MAX_ROWS],
