@@ -58,7 +58,7 @@ pub(crate) fn create_database(data: &Path) -> anyhow::Result<()> {
     Ok(fs::write(file, cluster.create_database()?)?)
 }
 
-/// Settings of the cluster: each gateway has a writer, a connection for its locks and up to eight readers.
+/// Settings of the cluster: each gateway has four writers, a connection for its leases, and up to eight readers.
 const SETTINGS: &[&str] = &["max_connections=1000", "shared_buffers=128MB", "synchronous_commit=off", "jit=off"];
 
 /// Returns the file with the address of a data folder's database.

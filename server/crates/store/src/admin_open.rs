@@ -12,7 +12,7 @@ use super::store_file::{BUSY_TIMEOUT, store_path};
 use super::{AdminStore, Store, StoreError, StoreLocation};
 use crate::access::token;
 use crate::cluster;
-use crate::cluster::servers::{count_sealing_servers, count_servers, has_every_server_key};
+use crate::cluster::servers::{count_servers, has_every_server_key, may_seal_under};
 use crate::cluster::writer_session::open_writer;
 
 impl AdminStore {
@@ -83,12 +83,12 @@ impl AdminStore {
         has_every_server_key(&*self.session, id)
     }
 
-    /// Counts the servers of the database of this session that seal under a key of the vault.
+    /// Returns true unless every server of the database of this session seals under another key of the vault.
     ///
     /// # Errors
     /// Same as [`AdminStore::count_servers`].
-    pub fn count_sealing_servers(&self, id: KeyId) -> Result<u64, StoreError> {
-        count_sealing_servers(&*self.session, id)
+    pub fn may_server_seal_under(&self, id: KeyId) -> Result<bool, StoreError> {
+        may_seal_under(&*self.session, id)
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct DirectoryReload {
     /// `None` if the process is no server.
     keys: Option<Keyring>,
     note_keys: NoteLoadedKeys,
+    /// True if other keys were loaded, and that is not noted yet.
+    owes_note: bool,
     /// The version at the last reload. `None` before.
     version: Option<i64>,
 }
@@ -23,7 +25,7 @@ pub(super) struct DirectoryReload {
 impl DirectoryReload {
     /// Makes it before the first reload. `note_keys` tells the commands which keys a server has loaded.
     pub(super) fn new(directory: Arc<Directory>, keys: Option<Keyring>, note_keys: NoteLoadedKeys) -> Self {
-        Self { directory, keys, note_keys, version: None }
+        Self { directory, keys, note_keys, owes_note: false, version: None }
     }
 
     /// Reloads if the number that `query` reads is another one than at the last reload, and at the first call. Calls
@@ -42,7 +44,12 @@ impl DirectoryReload {
             prepare();
             entity::refill_directory(session, &self.directory)?;
             if let Some(keys) = &self.keys {
-                refresh_keyring(session, keys, self.note_keys)?;
+                // Kept until the note is made: after a failure of it, the keys are loaded and no longer refreshed.
+                self.owes_note |= refresh_keyring(session, keys)?;
+                if self.owes_note {
+                    (self.note_keys)(session, &keys.vault)?;
+                    self.owes_note = false;
+                }
             }
             self.directory.note_revision(version);
             // Set last, so that a failed reload is tried again.

@@ -26,11 +26,15 @@ use super::{DiskFault, StoreError};
 
 /// Maximum number of times that the transaction of a group is made. What undoes a third one is no coincidence.
 const MAX_ATTEMPTS: u32 = 3;
-/// Time since the beginning of a group after which its transaction is not made again, and the lost outcome of its
-/// commit is not asked for any more: ten seconds for a commit, and thirty for a failover. The requests wait as long.
+/// Time since the beginning of a group after which its transaction is not made again.
 const PATIENCE: Duration = Duration::from_secs(40);
-/// Pause between two questions for an outcome.
-const OUTCOME_PAUSE: Duration = Duration::from_millis(200);
+/// Time for which the outcome of a commit is asked for once its answer is lost: longer than a failover takes.
+const OUTCOME_PATIENCE: Duration = Duration::from_secs(30);
+/// Time for which another session is opened if requests have run on the lost one: longer than an attempt takes on a busy
+/// machine. A failover takes longer, and it is the clients who try again then.
+const RECONNECT_PATIENCE: Duration = Duration::from_secs(8);
+/// Pause between two attempts to reach the database.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Work of the thread besides the requests.
 pub(super) trait CommitHooks: Send + 'static {
@@ -57,12 +61,12 @@ pub(super) trait CommitHooks: Send + 'static {
     }
 
     /// Returns true if the last transaction was committed, asked on a new session after the answer to its commit was
-    /// lost.
+    /// lost. `None` if the database cannot know.
     ///
     /// # Errors
     /// If the database does not answer.
-    fn was_committed(&mut self, _session: &dyn Session) -> Result<bool, StoreError> {
-        Ok(false)
+    fn was_committed(&mut self, _session: &dyn Session) -> Result<Option<bool>, StoreError> {
+        Ok(None)
     }
 
     /// Runs before each commit, inside the transaction.
@@ -237,16 +241,23 @@ impl<C: CommitHooks> CommitThread<C> {
             let begun = self.begin_within(lane);
             let has_begun = begun.is_ok();
             let run = begun.and_then(|()| self.run_group(lane, group));
-            let Err(error) = run.and_then(|()| self.commit_transaction(until)) else { return Ok(()) };
+            let Err(error) = run.and_then(|()| self.commit_transaction()) else { return Ok(()) };
             // The next transaction could not begin while this one is open.
             let _ = self.session.roll_back();
             let may_repeat = attempts < MAX_ATTEMPTS && Instant::now() < until && error.is_repeatable();
-            if may_repeat && self.replace_lost_session() {
-                tracing::warn!(%error, requests = group.len(), "a transaction was undone, and is made again");
+            // Requests that have not run yet are refused at once if the database cannot be reached.
+            if may_repeat && (self.replace_lost_session() || has_begun && self.reconnect()) {
+                tracing::warn!(%error, requests = group.len(), has_begun, "a transaction is made again");
                 attempts += 1;
+                group.renew();
                 continue;
             }
-            tracing::error!(%error, requests = group.len(), attempts, "committing a group of requests failed");
+            let requests = group.len();
+            if has_begun {
+                tracing::error!(%error, requests, attempts, "committing a group of requests failed");
+            } else {
+                tracing::error!(%error, attempts, "beginning a transaction failed");
+            }
             if !has_begun {
                 // Refuse all waiting requests, because each one alone would wait for the busy disk again.
                 self.jobs.refuse_all(lane, error.disk_fault());
@@ -294,14 +305,27 @@ impl<C: CommitHooks> CommitThread<C> {
         false
     }
 
+    /// Opens another session, however often that fails at first. Returns false if it fails for good.
+    fn reconnect(&mut self) -> bool {
+        let until = Instant::now() + RECONNECT_PATIENCE;
+        while Instant::now() < until {
+            // A database that restarts takes a moment, and nothing tells when it is back.
+            std::thread::sleep(PAUSE);
+            if self.replace_lost_session() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Commits the open transaction. If the answer is lost, finds the outcome.
-    fn commit_transaction(&mut self, until: Instant) -> Result<(), StoreError> {
+    fn commit_transaction(&mut self) -> Result<(), StoreError> {
         let committed = self.hooks.before_commit(&*self.session).and_then(|()| Ok(self.session.commit()?));
         let Err(error) = committed else { return Ok(()) };
         if !error.is_commit_unknown() {
             return Err(error);
         }
-        match self.find_lost_outcome(until) {
+        match self.find_lost_outcome() {
             Some(true) => {
                 tracing::warn!(%error, "the answer to a commit was lost, and the commit was found done");
                 Ok(())
@@ -312,15 +336,15 @@ impl<C: CommitHooks> CommitThread<C> {
         }
     }
 
-    /// Connects anew after the answer to a commit was lost, and finds out if it was done. `None` if the database gives
-    /// no answer until then.
-    fn find_lost_outcome(&mut self, until: Instant) -> Option<bool> {
+    /// Connects anew after the answer to a commit was lost, and finds out if it was done. `None` if that stays unknown.
+    fn find_lost_outcome(&mut self) -> Option<bool> {
+        let until = Instant::now() + OUTCOME_PATIENCE;
         loop {
             match self.hooks.reopen()? {
                 Ok(session) => {
                     self.session = session;
                     match self.hooks.was_committed(&*self.session) {
-                        Ok(outcome) => return Some(outcome),
+                        Ok(outcome) => return outcome,
                         Err(error) => tracing::error!(%error, "asking for the outcome of a commit failed"),
                     }
                 }
@@ -329,8 +353,7 @@ impl<C: CommitHooks> CommitThread<C> {
             if Instant::now() > until {
                 return None;
             }
-            // A database that restarts takes a moment, and nothing tells when it is back.
-            std::thread::sleep(OUTCOME_PAUSE);
+            std::thread::sleep(PAUSE);
         }
     }
 }

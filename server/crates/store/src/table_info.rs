@@ -4,7 +4,7 @@ use tillgate_engine::Session;
 
 use super::StoreError;
 
-/// Returns true if a store has a table.
+/// Returns true if a store has a table. A database of PostgreSQL needs the functions of a store's schema for this.
 pub(crate) fn has_table(session: &dyn Session, table: &str) -> Result<bool, StoreError> {
     let query = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?1))";
     Ok(session.query_one(query, [table], |row| row.get(0))?)

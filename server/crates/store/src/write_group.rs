@@ -37,7 +37,7 @@ pub(super) struct WriteGroup {
     members: Vec<Member>,
     /// True as long as all requests are those of threads with low priority.
     accepts_later: bool,
-    /// True once the group takes no further requests. So none of them runs again more than once, however many fail.
+    /// True once the group takes no further requests: those that have run run again after each failure of another one.
     is_closed: bool,
 }
 
@@ -69,7 +69,9 @@ impl WriteGroup {
                 continue;
             };
             done += 1;
-            let Err(error) = member.request.run(session) else { continue };
+            // A statement that the request has sent fails with this request, and not with the next one.
+            let run = member.request.run(session).and_then(|()| Ok(session.await_sent()?));
+            let Err(error) = run else { continue };
             self.is_closed = true;
             // On a full disk SQLite undoes the whole transaction.
             if error.is_repeatable() || !session.is_in_transaction() {
@@ -77,6 +79,14 @@ impl WriteGroup {
             }
             member.failure = Some(error);
             return Ok(GroupRun::Spoiled);
+        }
+    }
+
+    /// Lets all requests decide anew in another transaction, also those that have failed: rows because of which one has
+    /// failed may have been undone with the others.
+    pub(super) fn renew(&mut self) {
+        for member in &mut self.members {
+            member.failure = None;
         }
     }
 

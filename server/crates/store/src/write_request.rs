@@ -11,7 +11,7 @@ pub(super) trait WriteRequest: Send {
     /// committed.
     ///
     /// # Errors
-    /// That of the write.
+    /// If the write fails.
     fn run(&mut self, session: &dyn Session) -> Result<(), StoreError>;
 
     /// Answers the caller: with the value of the last run if its transaction is committed, else with the failure.

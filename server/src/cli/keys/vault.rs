@@ -220,7 +220,7 @@ impl RetireVaultKey {
         if first != Some(id) && self.common.place.is_database() {
             // The store would refuse what a server seals whose machine has an earlier key file.
             ensure!(
-                store.count_sealing_servers(id)? == 0,
+                !store.may_server_seal_under(id)?,
                 "a server of the database still seals under {id}: copy the key file of this machine to the other machines, \
                  and restart their servers"
             );

@@ -65,11 +65,8 @@ pub(crate) async fn serve_loader(
     Query(query): Query<FormQuery>,
     headers: HeaderMap,
 ) -> Response {
-    let pinned = match state.gateway.load_checkout(query.checkout_id()) {
-        Ok(checkout) => find_build(&state, &checkout.build).await,
-        Err(_) => None,
-    };
-    match pinned {
+    let checkout = state.gateway.load_checkout(query.checkout_id()).ok();
+    match find_pinned_build(&state, checkout.as_ref()).await {
         Some(bundle) => file_response(&bundle.loader, &headers, CHECKOUT_CACHE),
         None => file_response(&state.builds.current_build().loader, &headers, "no-cache"),
     }
@@ -92,6 +89,11 @@ pub(crate) async fn serve_file(
 /// Returns a build of the form by its id. `None` if it is not served.
 async fn find_build(state: &AppState, id: &str) -> Option<Arc<Bundle>> {
     state.builds.find(id, &state.gateway.store, &state.gateway.vault).await
+}
+
+/// Returns the build that a checkout is pinned to. `None` without a checkout, or if the build is not served.
+async fn find_pinned_build(state: &AppState, checkout: Option<&Checkout>) -> Option<Arc<Bundle>> {
+    find_build(state, &checkout?.build).await
 }
 
 /// Serves the files of the frames in the same way: `/v1/static/{build}/frame/{path}`.
@@ -197,10 +199,7 @@ async fn serve_configured_document(
     let (parts, _) = request.into_parts();
     let base = client::public_url(state, &parts);
     let ConfiguredDocument { status, checkout, mut config } = select_config(state, query, &parts, build_config);
-    let pinned = match &checkout {
-        Some(checkout) => find_build(state, &checkout.build).await,
-        None => None,
-    };
+    let pinned = find_pinned_build(state, checkout.as_ref()).await;
     let bundle = pinned.as_ref().unwrap_or_else(|| state.builds.current_build());
     if let Some(owner) = document_owner(query, checkout.as_ref()) {
         config.insert("owner".to_owned(), owner.into());

@@ -17,7 +17,7 @@ use super::bundle::Bundle;
 /// Minimum time between two looks into the store. Anybody may ask for builds that do not exist, and all such requests
 /// together cause no more looks than this allows.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
-/// Time for which nothing is looked up after a build was found that cannot be served, because reading one takes longer.
+/// Time for which a build that cannot be served is not read again, because that takes longer than a look.
 const FAULT_PAUSE: Duration = Duration::from_secs(60);
 
 /// The builds in memory by their ids, and the looks for others.
@@ -34,6 +34,8 @@ struct Look {
     stored: HashSet<String>,
     /// The time of the next look. `None` before the first.
     next: Option<Instant>,
+    /// The builds that cannot be served, with the times until which they are not read again.
+    faulty: HashMap<String, Instant>,
 }
 
 impl KnownBuilds {
@@ -92,12 +94,14 @@ impl KnownBuilds {
             look.next = Some(Instant::now() + LOOK_INTERVAL);
             look.stored = listed?;
         }
-        if !look.stored.remove(id) {
+        let now = Instant::now();
+        look.faulty.retain(|_, until| *until > now);
+        if look.faulty.contains_key(id) || !look.stored.remove(id) {
             return Ok(None);
         }
         let found = store.load_form_build(id)?.and_then(|stored| self.add_stored(stored, vault));
         if found.is_none() {
-            look.next = Some(Instant::now() + FAULT_PAUSE);
+            look.faulty.insert(id.to_owned(), Instant::now() + FAULT_PAUSE);
         }
         Ok(found)
     }
@@ -177,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_stored_build_that_somebody_changed_is_not_served_and_not_read_again_for_a_while() {
+    async fn a_stored_build_that_somebody_changed_is_not_served_nor_read_again_for_a_while_and_hides_no_other() {
         let (shared, builds) = (SharedStore::new(), KnownBuilds::new(&make_build("own")));
         shared.archive(&make_build("other")).await;
         let mut changed = shared.store.load_form_build("other").unwrap().unwrap();
@@ -185,6 +189,17 @@ mod tests {
         shared.store.save_form_build(changed, Timestamp::now()).await.unwrap();
         let before = Instant::now();
         assert!(shared.find(&builds, "other").await.is_none());
-        assert!(builds.look.lock().await.next.is_some_and(|next| next >= before + FAULT_PAUSE));
+        assert!(builds.look.lock().await.faulty["other"] >= before + FAULT_PAUSE);
+        shared.archive(&make_build("new")).await;
+        set_next(&builds, Duration::ZERO).await;
+        assert!(shared.find(&builds, "new").await.is_some());
+        // In the look as it was stored, and still not read.
+        shared
+            .store
+            .save_form_build(shared.store.load_form_build("new").unwrap().unwrap(), Timestamp::now())
+            .await
+            .unwrap();
+        assert!(shared.find(&builds, "other").await.is_none());
+        assert!(builds.look.lock().await.stored.contains("other"), "it was not taken from the list to be read");
     }
 }

@@ -26,38 +26,31 @@ impl CommitMark {
         // The rows of writers that ended long ago.
         let oldest = (sources.now() - KEPT).as_millisecond();
         session.execute("DELETE FROM commit_mark WHERE began < ?1", [oldest])?;
-        mark.insert(session)?;
+        // Before the first commit, so that nobody has to tell a row that is not there yet from one that was undone.
+        mark.write(session)?;
         Ok(mark)
     }
 
-    /// Writes the row. Done before the first commit, so that nobody has to tell a row that is not there yet from one
-    /// that was undone.
-    fn insert(&self, session: &dyn Session) -> Result<(), StoreError> {
-        let query = "INSERT INTO commit_mark (writer, number, began) VALUES (?1, ?2, ?3)";
-        session.execute(query, params![self.writer, self.number, self.sources.now().as_millisecond()])?;
-        Ok(())
-    }
-
-    /// Marks the transaction that is about to be committed.
+    /// Marks the transaction that is about to be committed. The row is there already, unless a later writer has taken
+    /// this one for one that ended long ago.
     pub(super) fn advance(&mut self, session: &dyn Session) -> Result<(), StoreError> {
         self.number += 1;
-        let query = "UPDATE commit_mark SET number = ?2 WHERE writer = ?1";
-        if session.execute(query, params![self.writer, self.number])? == 0 {
-            // A later writer has taken this one for one that ended long ago.
-            self.insert(session)?;
-        }
-        Ok(())
+        self.write(session)
     }
 
-    /// Returns true if the marked transaction was committed. Waits for it if the database is still busy with it.
-    ///
-    /// # Errors
-    /// Also if there is no row: nothing is known then, and a commit that may be done must not be made again.
-    pub(super) fn is_stored(&self, session: &dyn Session) -> Result<bool, StoreError> {
+    fn write(&self, session: &dyn Session) -> Result<(), StoreError> {
+        let query = "INSERT INTO commit_mark (writer, number, began) VALUES (?1, ?2, ?3)
+                ON CONFLICT (writer) DO UPDATE SET number = excluded.number";
+        Ok(session.send(query, params![self.writer, self.number, self.sources.now().as_millisecond()])?)
+    }
+
+    /// Returns true if the marked transaction was committed. Waits for it if the database is still busy with it. `None`
+    /// if there is no row: nothing is known then, and a commit that may be done must not be made again.
+    pub(super) fn is_stored(&self, session: &dyn Session) -> Result<Option<bool>, StoreError> {
         // The lock is what waits: the transaction holds it until its end.
         let query = "SELECT number FROM commit_mark WHERE writer = ?1 FOR UPDATE";
-        let stored: i64 = session.query_one(query, [self.writer], |row| row.get(0))?;
-        Ok(stored == self.number)
+        let stored = session.query_optional(query, [self.writer], |row| row.get::<i64>(0))?;
+        Ok(stored.map(|stored| stored == self.number))
     }
 }
 
@@ -81,14 +74,14 @@ mod tests {
             session.commit().unwrap();
         };
         commit(&mut mark);
-        assert!(mark.is_stored(session).unwrap());
+        assert_eq!(mark.is_stored(session).unwrap(), Some(true));
         session.execute("DELETE FROM commit_mark WHERE writer = ?1", [mark.writer]).unwrap();
-        mark.is_stored(session).unwrap_err();
+        assert_eq!(mark.is_stored(session).unwrap(), None);
         commit(&mut mark);
-        assert!(mark.is_stored(session).unwrap());
+        assert_eq!(mark.is_stored(session).unwrap(), Some(true));
         session.begin_write().unwrap();
         mark.advance(session).unwrap();
         session.roll_back().unwrap();
-        assert!(!mark.is_stored(session).unwrap());
+        assert_eq!(mark.is_stored(session).unwrap(), Some(false));
     }
 }

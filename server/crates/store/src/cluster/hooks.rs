@@ -56,7 +56,7 @@ impl CommitHooks for ClusterHooks {
         self.mark.advance(session)
     }
 
-    fn was_committed(&mut self, session: &dyn Session) -> Result<bool, StoreError> {
+    fn was_committed(&mut self, session: &dyn Session) -> Result<Option<bool>, StoreError> {
         self.mark.is_stored(session)
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn add_server(session: &dyn Session) -> Result<(), StoreError> {
     take(session, SERVER)
 }
 
-/// Tells the database until the session ends which keys this server has, in place of those before.
+/// Announces in the database, until the session ends, which keys this server has, in place of those before.
 pub(crate) fn announce_keys(session: &dyn Session, vault: &Vault) -> Result<(), StoreError> {
     let ids = vault.key_ids();
     let sealing = ids.first().map(|id| key_lock(SEALS, *id));
@@ -52,9 +52,14 @@ pub(crate) fn has_every_server_key(session: &dyn Session, id: KeyId) -> Result<b
     Ok(with_key >= count_servers(session)?)
 }
 
-/// Counts the servers of a session's database that seal under a key.
-pub(crate) fn count_sealing_servers(session: &dyn Session, id: KeyId) -> Result<u64, StoreError> {
-    count_holders(session, key_lock(SEALS, id))
+/// Returns true unless every server of a session's database has announced that it seals under another key.
+pub(crate) fn may_seal_under(session: &dyn Session, id: KeyId) -> Result<bool, StoreError> {
+    // Counted first: a server that starts in between makes the answer yes rather than no.
+    let query = format!(
+        "SELECT count(DISTINCT pid) FROM pg_locks WHERE {HELD} AND classid::bigint = {SEALS} AND objid::bigint <> ?1"
+    );
+    let others: i64 = session.query_one(&query, [key_lock(SEALS, id) & 0xffff_ffff], |row| row.get(0))?;
+    Ok(others.unsigned_abs() < count_servers(session)?)
 }
 
 /// Returns the key of the lock about a key of the vault.
@@ -101,16 +106,17 @@ mod tests {
             announce_keys(&**server, &vault).unwrap();
         }
         let all_have = |id| has_every_server_key(&*command, id).unwrap();
-        let sealing = |id| count_sealing_servers(&*command, id).unwrap();
-        assert_eq!((all_have(old), all_have(new), sealing(old), sealing(new)), (true, false, 2, 0));
+        let may_seal = |id| may_seal_under(&*command, id).unwrap();
+        let answers = || (all_have(old), all_have(new), may_seal(old), may_seal(new));
+        assert_eq!(answers(), (true, false, true, false));
         // One server loads both keys, and seals under the new one.
         let [old_key, new_key] = keys;
         let both = Vault::with_keys(&[new_key, old_key]).unwrap();
         announce_keys(&*first, &both).unwrap();
-        assert_eq!((all_have(old), all_have(new), sealing(old), sealing(new)), (true, false, 1, 1));
+        assert_eq!(answers(), (true, false, true, true));
         announce_keys(&*first, &both).unwrap();
         announce_keys(&*second, &both).unwrap();
-        assert_eq!((all_have(old), all_have(new), sealing(old), sealing(new)), (true, true, 0, 2));
+        assert_eq!(answers(), (true, true, false, true));
         // One of them forgets the new key again.
         announce_keys(&*first, &vault).unwrap();
         assert!(!all_have(new));
@@ -118,6 +124,10 @@ mod tests {
         while count_servers(&*command).unwrap() > 1 {
             std::thread::yield_now();
         }
-        assert_eq!((all_have(new), sealing(old), sealing(new)), (true, 0, 1));
+        assert_eq!(answers(), (true, true, false, true));
+        // A server that has announced nothing yet may have any keys.
+        let third = connect();
+        add_server(&*third).unwrap();
+        assert_eq!(answers(), (false, false, true, true));
     }
 }

@@ -4,6 +4,8 @@
 //! releases its own leases. Then the message is sent again with the same id. Messages that were delivered or abandoned
 //! are kept for a while with every attempt, for inspection.
 
+use std::time::Instant;
+
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::delivery;
 use tillgate_domain::id::{EntityId, MessageId};
@@ -135,7 +137,7 @@ pub(crate) fn write_message(
         }
     };
     let id = MessageId::new(next_id_time(session, now)?, random);
-    session.execute(
+    session.send(
         "INSERT INTO message (id, entity, owner, queue, what, address, due, webhook, document, callback)
              VALUES (?1, ?2, coalesce((SELECT merchant FROM entity WHERE id = ?2), ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![id.as_str(), entity.as_str(), queue, kind, address, now.as_millisecond(), webhook, document, callback],
@@ -188,7 +190,10 @@ impl Store {
         node: String,
         now: Timestamp,
     ) -> Result<Vec<Message>, StoreError> {
+        let asked = Instant::now();
         self.run_row_write(move |session| {
+            // A minute from now, also if the write has waited or is made again. A clock that stands still is as good.
+            let now = now + SignedDuration::from_secs(asked.elapsed().as_secs().cast_signed());
             // The conditions are checked again with the row, because another node may have claimed a message meanwhile.
             let claim = "UPDATE message SET leased = ?2, node = ?3 WHERE id = ?1 AND due <= ?4 AND leased <= ?4
                  RETURNING what, queue, failures, address, webhook, document, owner, callback";
@@ -228,7 +233,7 @@ impl Store {
                     failures = failures + CASE WHEN CAST(?2 AS BIGINT) IS NULL THEN 0 ELSE 1 END
                 WHERE id = ?1 AND (leased = ?3 OR ?4)";
             let has_claim = session.execute(query, params![id.as_str(), due, claimed, accepted])? == 1;
-            session.execute(
+            session.send(
                 "INSERT INTO delivery (message, at, milliseconds, status, fault) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (message, at) DO UPDATE SET milliseconds = ?3, status = ?4, fault = ?5",
                 params![id.as_str(), at.as_millisecond(), milliseconds, status, fault],
@@ -276,8 +281,8 @@ impl Store {
         }
         self.run_write(move |session| {
             for id in &ids {
-                session.execute("DELETE FROM delivery WHERE message = ?1", [id])?;
-                session.execute("DELETE FROM message WHERE id = ?1", [id])?;
+                session.send("DELETE FROM delivery WHERE message = ?1", [id])?;
+                session.send("DELETE FROM message WHERE id = ?1", [id])?;
             }
             Ok(())
         })

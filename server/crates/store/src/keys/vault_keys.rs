@@ -46,7 +46,7 @@ fn find_missing_keys(session: &dyn Session, ids: &[KeyId]) -> Result<Vec<KeyId>,
     Ok(missing)
 }
 
-/// Tells the commands which keys of the vault a server has loaded.
+/// Records for the commands which keys of the vault a server has loaded.
 pub(crate) type NoteLoadedKeys = fn(&dyn Session, &Vault) -> Result<(), StoreError>;
 
 /// Records for each recorded key of a file if its server has loaded the key. Keys that are not recorded are left out.
@@ -59,17 +59,16 @@ pub(crate) fn record_loaded_keys(session: &dyn Session, vault: &Vault) -> Result
     Ok(())
 }
 
-/// Reloads a server's keys if the store has recorded others, and calls `note` with those that are then loaded. If the
-/// new keys lack a needed one or cannot be read, the previous ones stay loaded, without an error. Called after another
-/// process has written.
-pub(crate) fn refresh_keyring(session: &dyn Session, keys: &Keyring, note: NoteLoadedKeys) -> Result<(), StoreError> {
+/// Reloads a server's keys if the store has recorded others, and returns true then. If the new keys lack a needed one or
+/// cannot be read, the previous ones stay loaded, without an error. Called after another process has written.
+pub(crate) fn refresh_keyring(session: &dyn Session, keys: &Keyring) -> Result<bool, StoreError> {
     let records = load_key_records(session)?;
     // Every write of another process leads here, and few of them change the keys.
     if keys.is_current(records.iter().map(|key| (key.id, key.retired.is_none()))) {
-        return Ok(());
+        return Ok(false);
     }
     keys.reload_keys(|ids| find_missing_keys(session, ids))?;
-    note(session, &keys.vault)
+    Ok(true)
 }
 
 impl AdminStore {

@@ -1,5 +1,5 @@
-//! Transactions that the database undoes for reasons of its own: they are made again, all requests of the group are
-//! answered as if nothing had happened, and each has its effect once.
+//! Transactions that the database undoes for reasons that have nothing to do with their requests: they are made again,
+//! all requests of the group are answered as if nothing had happened, and each has its effect once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -130,12 +130,17 @@ async fn a_failure_that_repeats_ends_in_its_error_for_the_whole_group_after_thre
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_at_fault_itself_is_not_repeated_and_the_others_succeed() {
-    let installation = Installation::start();
-    let fail = |session: &dyn Session, _| Ok(session.execute("INSERT INTO number (n) VALUES (13)", ()).map(drop)?);
-    let (outcomes, runs) = installation.commit_group(fail).await;
-    let refused = Err(StoreErrorKind::ConstraintViolated);
-    assert_eq!((outcomes, runs), ([Ok(()), refused, Ok(())], [2, 1, 1]));
-    assert_eq!(installation.load_numbers(), [1, 3]);
+    const REFUSED: &str = "INSERT INTO number (n) VALUES (13)";
+    let executes = |session: &dyn Session, _: u8| Ok(session.execute(REFUSED, ()).map(drop)?);
+    // Its failure is known only after the request.
+    let sends = |session: &dyn Session, _: u8| Ok(session.send(REFUSED, ())?);
+    for fail in [executes as fn(&dyn Session, u8) -> Result<(), StoreError>, sends] {
+        let installation = Installation::start();
+        let (outcomes, runs) = installation.commit_group(fail).await;
+        let refused = Err(StoreErrorKind::ConstraintViolated);
+        assert_eq!((outcomes, runs), ([Ok(()), refused, Ok(())], [2, 1, 1]));
+        assert_eq!(installation.load_numbers(), [1, 3]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,13 +150,18 @@ async fn a_deadlock_with_another_session_is_repeated() {
     // It never looks for deadlocks itself, so the node's transaction is the one that is undone.
     other.run_script("SET deadlock_timeout = '1h'; BEGIN; UPDATE locked SET n = n WHERE n = 2").unwrap();
     let is_crossed = format!("SELECT pg_backend_pid() = ANY (pg_blocking_pids({}))", load_process(&other));
-    let (begin, begun) = channel();
+    let ((begin, begun), (end, ended)) = (channel(), channel());
     let crossing = std::thread::spawn(move || {
         begun.recv().unwrap();
         other.run_script("UPDATE locked SET n = n WHERE n = 1; COMMIT").unwrap();
+        end.send(()).unwrap();
     });
     let (outcomes, runs) = installation
         .commit_group(move |session, run| {
+            if run == 2 {
+                // The node could be faster than the other session, which waits for the same row, and meet it again.
+                ended.recv().unwrap();
+            }
             session.execute("UPDATE locked SET n = n WHERE n = 1", ())?;
             if run == 1 {
                 begin.send(()).unwrap();
