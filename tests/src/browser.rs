@@ -201,8 +201,8 @@ impl Browser {
         Ok(())
     }
 
-    /// Emulates a device with a dark or light color scheme, whose owner wants no motion: colours change at once, so that
-    /// nothing sees those in between.
+    /// Emulates a device with a dark or light color scheme, whose owner wants no motion: colours change at once, so
+    /// that nothing sees those in between.
     ///
     /// # Errors
     /// If the browser refuses.

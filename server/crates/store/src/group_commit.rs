@@ -30,8 +30,8 @@ const MAX_ATTEMPTS: u32 = 3;
 const PATIENCE: Duration = Duration::from_secs(40);
 /// Time for which the outcome of a commit is asked for once its answer is lost: longer than a failover takes.
 const OUTCOME_PATIENCE: Duration = Duration::from_secs(30);
-/// Time for which another session is opened if requests have run on the lost one: longer than an attempt takes on a busy
-/// machine. A failover takes longer, and it is the clients who try again then.
+/// Time for which another session is opened if requests have run on the lost one: longer than an attempt takes on a
+/// busy machine. A failover takes longer, and it is the clients who try again then.
 const RECONNECT_PATIENCE: Duration = Duration::from_secs(8);
 /// Pause between two attempts to reach the database.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -11,8 +11,8 @@ use tillgate_test_cluster::Cluster;
 use tillgate_tests::{ApiResponse, CARD, MerchantClient, TestGateway, encode_form, poll_until};
 use tokio::task::{JoinSet, block_in_place};
 
-/// Time for which the database stops: longer than the gateway waits for a commit, and shorter than it waits for a commit
-/// and its outcome together.
+/// Time for which the database stops: longer than the gateway waits for a commit, and shorter than it waits for a
+/// commit and its outcome together.
 const STOP: Duration = Duration::from_secs(30);
 /// Clients that pay at the same time, more than the gateway has connections for reads.
 const CLIENTS: usize = 16;

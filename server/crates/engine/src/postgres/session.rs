@@ -370,8 +370,7 @@ impl Session for PostgresSession {
             self.run_script("ROLLBACK")?;
             return Err(Error::new(ErrorKind::Other, "a transaction in which a statement failed cannot be committed"));
         }
-        // If a statement that was sent before has failed, the database undoes the transaction, and its failure is that of
-        // the commit.
+        // If a statement that was sent before has failed, the database undoes all, and the failure comes here.
         // A commit that waits for a standby is not cancelled: that would show everybody what may be lost. As long as it
         // waits, it keeps its locks, and nobody sees it.
         let committed = self.ask_within(Some(self.limits.commit), async |client| client.batch_execute("COMMIT").await);

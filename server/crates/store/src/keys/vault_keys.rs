@@ -59,8 +59,8 @@ pub(crate) fn record_loaded_keys(session: &dyn Session, vault: &Vault) -> Result
     Ok(())
 }
 
-/// Reloads a server's keys if the store has recorded others, and returns true then. If the new keys lack a needed one or
-/// cannot be read, the previous ones stay loaded, without an error. Called after another process has written.
+/// Reloads a server's keys if the store has recorded others, and returns true then. If the new keys lack a needed one
+/// or cannot be read, the previous ones stay loaded, without an error. Called after another process has written.
 pub(crate) fn refresh_keyring(session: &dyn Session, keys: &Keyring) -> Result<bool, StoreError> {
     let records = load_key_records(session)?;
     // Every write of another process leads here, and few of them change the keys.
