@@ -125,7 +125,8 @@ async fn take_sheet(
 ) -> anyhow::Result<()> {
     let folder = folder()?;
     let mut sheet = String::from(
-        "<!doctype html><meta charset=utf-8><style>body { margin: 0; display: grid; grid-template-columns: repeat(3, 1fr) }
+        "<!doctype html><meta charset=utf-8><style>html { overflow: hidden }
+         body { margin: 0; display: grid; grid-template-columns: repeat(3, 1fr) }
          img { display: block; width: 100%; border: 1px solid #888 }</style>",
     );
     for (ground, style) in GROUNDS {
