@@ -257,8 +257,6 @@ impl<C: CommitHooks> CommitThread<C> {
                 tracing::error!(%error, requests, attempts, "committing a group of requests failed");
             } else {
                 tracing::error!(%error, attempts, "beginning a transaction failed");
-            }
-            if !has_begun {
                 // Refuse all waiting requests, because each one alone would wait for the busy disk again.
                 self.jobs.refuse_all(lane, error.disk_fault());
             }

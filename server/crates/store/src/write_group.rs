@@ -37,7 +37,7 @@ pub(super) struct WriteGroup {
     members: Vec<Member>,
     /// True as long as all requests are those of threads with low priority.
     accepts_later: bool,
-    /// True once the group takes no further requests: those that have run run again after each failure of another one.
+    /// True once the group takes no further requests. After a failure the other requests run again without that one.
     is_closed: bool,
 }
 
