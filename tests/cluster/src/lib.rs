@@ -53,8 +53,17 @@ impl Cluster {
     /// # Errors
     /// If PostgreSQL is not installed or does not start.
     pub fn start(settings: &[&str]) -> Result<Self> {
+        Self::start_in(&std::env::temp_dir(), settings)
+    }
+
+    /// Same as [`Self::start`], with the files of the cluster in a folder inside of `parent`. A benchmark needs a real
+    /// disk, and the folder of temporary files may be in memory.
+    ///
+    /// # Errors
+    /// Same as [`Self::start`], or if the user without rights cannot enter `parent`.
+    pub fn start_in(parent: &Path, settings: &[&str]) -> Result<Self> {
         let programs = find_programs()?;
-        let folder = tempfile::Builder::new().prefix("cluster").tempdir()?;
+        let folder = tempfile::Builder::new().prefix("cluster").tempdir_in(parent)?;
         give_to_server(folder.path())?;
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
         let data = folder.path().join("data");
@@ -118,7 +127,7 @@ impl Cluster {
         Ok(self.address(&name))
     }
 
-    /// Returns the folder with the socket.
+    /// Returns the folder with the socket. The server's messages are in its file `log`, its files in `data`.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
