@@ -11,10 +11,12 @@ mod neighbour_loads;
 mod neighbours;
 mod numbers;
 mod page;
+mod postgres;
 mod programs;
 mod requests;
 mod risk;
 mod rounds;
+mod row_sizes;
 mod schedules;
 mod start;
 mod stored_payments;
@@ -33,7 +35,7 @@ use table::ResultRow;
 /// Text of `cargo xtask bench --help`.
 pub const HELP: &str = "\
 Builds the gateway for distribution and prints what it reaches against its goals, as ratios to floors that
-are measured in the same run. Takes about five minutes after the build; the first run also fills a
+are measured in the same run. Takes about eight minutes after the build; the first run also fills a
 store with a million payments, which is kept in target/bench.
 
   --only PART  only this part, or several with commas. The parts:
@@ -46,6 +48,9 @@ store with a million payments, which is kept in target/bench.
                         payments with the rules, and payments beside a dry run
                  ledger  payments with the ledger, and the settlement of a million payments with its files and report
                  schedules  runs of 100,000 schedules that are due at once, and a payment beside them
+                 postgres  payments in a cluster of PostgreSQL against equal rows and SQLite, two nodes against
+                        one, a merchant beside a large one, and the figures of the model in docs/scaling.md;
+                        needs PostgreSQL
                  form   weight, round trips, long tasks, layout shift and time of the hosted form in Chromium
   --quick      a few seconds: shows that everything runs, not what it reaches
 
@@ -75,6 +80,7 @@ const PARTS: &[BenchPart] = &[
     BenchPart { name: "risk", run: risk::bench_risk_rules },
     BenchPart { name: "ledger", run: ledger::bench_ledger },
     BenchPart { name: "schedules", run: schedules::bench_schedules },
+    BenchPart { name: "postgres", run: postgres::bench_postgres },
     BenchPart { name: "form", run: page::bench_form },
 ];
 

@@ -39,12 +39,7 @@ impl ServerProcess {
     /// # Errors
     /// If it has ended.
     pub fn cpu_time(&self) -> Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).context("the server is gone")?;
-        // Fields 14 and 15 are counted after the name, which may contain any character and ends at the last
-        // parenthesis.
-        let (_, fields) = stat.rsplit_once(')').context("/proc/…/stat")?;
-        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
-        Ok(Duration::from_millis(ticks * 10))
+        Ok(ProcessStat::read(self.child.id()).context("the server is gone")?.cpu)
     }
 
     /// Returns the bytes of its resident memory: all, and those that are not backed by a file.
@@ -78,6 +73,36 @@ impl Drop for ServerProcess {
     }
 }
 
+/// State of a process, from its file `stat` in `/proc`.
+pub struct ProcessStat {
+    /// The process that has started it.
+    pub parent: u32,
+    /// Processor time that it has used, in user and kernel mode, with a resolution of 10 ms.
+    pub cpu: Duration,
+    /// Processor time of its children that have ended.
+    pub cpu_of_ended: Duration,
+}
+
+impl ProcessStat {
+    /// Reads the state of a process.
+    ///
+    /// # Errors
+    /// If it has ended.
+    pub fn read(process: u32) -> Result<Self> {
+        Self::parse(&fs::read_to_string(format!("/proc/{process}/stat"))?)
+    }
+
+    fn parse(stat: &str) -> Result<Self> {
+        // The fields are counted after the name, which may contain any character and ends at the last parenthesis.
+        let (_, fields) = stat.rsplit_once(')').context("/proc/…/stat")?;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let number = |at: usize| -> Result<u64> { Ok(fields.get(at).context("/proc/…/stat")?.parse()?) };
+        // Fields 14 to 17 of the file.
+        let ticks = |at: usize| -> Result<Duration> { Ok(Duration::from_millis((number(at)? + number(at + 1)?) * 10)) };
+        Ok(Self { parent: u32::try_from(number(1)?)?, cpu: ticks(11)?, cpu_of_ended: ticks(13)? })
+    }
+}
+
 /// Runs a program until it prints a line that contains `word`, then kills it without a clean shutdown, as a power
 /// failure would.
 ///
@@ -106,5 +131,18 @@ fn start_until_line(command: &mut Command, word: &str) -> Result<(Child, BufRead
         if line.contains(word) {
             return Ok((child, lines, line));
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fields_of_a_process_are_found_after_a_name_with_parentheses() {
+        let stat = ProcessStat::parse("12 (a) b (c) S 7 12 12 0 -1 4194560 1 2 3 4 20 5 30 1 20 0 1 0 99").unwrap();
+        let milliseconds = [stat.cpu, stat.cpu_of_ended].map(|time| time.as_millis());
+        assert_eq!((stat.parent, milliseconds), (7, [250, 310]));
     }
 }

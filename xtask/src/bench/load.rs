@@ -19,13 +19,14 @@ use super::child::ServerProcess;
 use super::numbers::{median, to_megabytes};
 use super::requests::{MerchantAccess, submit_requests};
 use super::rounds::{Runs, compare_tail, compare_throughput, run_rounds};
+use super::row_sizes::{TableSize, TableSizes, find_row_sizes};
 use super::table::{Goal, ResultRow};
 use super::traffic::{LoadDuration, LoadTarget};
 
 /// Number of paid checkouts whose status is read.
 const PAID: usize = 256;
 /// Number of payments whose rows are counted.
-const COUNTED: i64 = 640;
+pub(super) const COUNTED: i64 = 640;
 
 /// A target. The order is the order in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -253,29 +254,27 @@ fn measure_payment_rows(
     merchant: &MerchantAccess,
     gateway: &ServerProcess,
 ) -> Result<Vec<usize>> {
-    let count = || -> Result<BTreeMap<String, [i64; 2]>> {
+    let count = || -> Result<TableSizes> {
         let output = Command::new(&bench.programs.store).arg("rows").arg(folder.join("data")).output()?;
         ensure!(output.status.success(), "rows: {}", String::from_utf8_lossy(&output.stderr));
         let tables: BTreeMap<String, Value> = serde_json::from_slice(&output.stdout)?;
         let number = |table: &Value, name: &str| table[name].as_i64().context("a size");
         tables
             .into_iter()
-            .map(|(name, table)| Ok((name, [number(&table, "rows")?, number(&table, "bytes")?])))
+            .map(|(name, table)| {
+                Ok((name, TableSize { rows: number(&table, "rows")?, bytes: number(&table, "bytes")? }))
+            })
             .collect()
     };
     let before = count()?;
+    send_counted_payments(bench, merchant, gateway)?;
+    find_row_sizes(&before, &count()?, COUNTED)
+}
+
+/// Sends [`COUNTED`] payments.
+pub(super) fn send_counted_payments(bench: &Bench, merchant: &MerchantAccess, gateway: &ServerProcess) -> Result<()> {
     let bodies: Vec<String> = merchant.payment_bodies().into_iter().cycle().take(usize::try_from(COUNTED)?).collect();
     LoadTarget { server: gateway, requests: merchant.post_requests("/v1/payments", &bodies) }
         .send_once(&bench.programs.load)?;
-    let mut sizes = Vec::new();
-    for (table, [rows, bytes]) in count()? {
-        let [rows_before, bytes_before] = before.get(&table).copied().unwrap_or_default();
-        let (rows, bytes) = (rows - rows_before, bytes - bytes_before);
-        for _ in 0..rows / COUNTED {
-            sizes.push(usize::try_from(bytes / rows)?);
-        }
-    }
-    ensure!(!sizes.is_empty(), "a payment writes nothing");
-    eprintln!("  a payment writes rows of {sizes:?} bytes");
-    Ok(sizes)
+    Ok(())
 }

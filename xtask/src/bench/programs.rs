@@ -13,6 +13,8 @@ pub struct Programs {
     pub gateway: PathBuf,
     /// The server that does the minimum.
     pub floor: PathBuf,
+    /// The server that does the minimum on a cluster of PostgreSQL.
+    pub postgres_floor: PathBuf,
     /// The load generator.
     pub load: PathBuf,
     /// The program that fills stores.
@@ -40,6 +42,7 @@ impl Programs {
         Ok(Self {
             gateway: program("tillgate"),
             floor: program("floor"),
+            postgres_floor: program("postgres-floor"),
             load: program("load"),
             store: program("store"),
             risk: program("risk"),

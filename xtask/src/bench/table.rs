@@ -7,6 +7,8 @@ pub enum Goal {
     AtLeast(f64),
     /// This much or less.
     AtMost(f64),
+    /// None: the value is for the reader.
+    None,
 }
 
 /// A line of the table.
@@ -30,11 +32,12 @@ impl ResultRow {
         match self.goal {
             Goal::AtLeast(least) => self.reached >= least,
             Goal::AtMost(most) => self.reached <= most,
+            Goal::None => true,
         }
     }
 
-    /// Returns the cells of the line: name, value, goal, `met` or `MISSED`, figures. Ratios have two decimals, other
-    /// values none.
+    /// Returns the cells of the line: name, value, goal, `met` or `MISSED`, figures. Those of the goal are empty if
+    /// there is none. Ratios have two decimals, other values none.
     fn format_cells(&self) -> [String; 5] {
         let number = |value: f64| match self.unit {
             "" => format!("{value:.2}"),
@@ -43,8 +46,13 @@ impl ResultRow {
         let goal = match self.goal {
             Goal::AtLeast(least) => format!("≥ {}", number(least)),
             Goal::AtMost(most) => format!("≤ {}", number(most)),
+            Goal::None => String::new(),
         };
-        let verdict = if self.is_met() { "met" } else { "MISSED" };
+        let verdict = match self.goal {
+            Goal::None => "",
+            _ if self.is_met() => "met",
+            _ => "MISSED",
+        };
         [self.what.clone(), number(self.reached), goal, verdict.to_owned(), self.figures.clone()]
     }
 }
@@ -62,6 +70,7 @@ pub fn print_table(rows: &[ResultRow]) {
             widths[0], widths[1], widths[2], widths[3]
         );
     }
-    let missed = rows.iter().filter(|row| !row.is_met()).count();
-    println!("\n{} of {} goals met.", rows.len() - missed, rows.len());
+    let with_goal = rows.iter().filter(|row| !matches!(row.goal, Goal::None));
+    let (goals, met) = (with_goal.clone().count(), with_goal.filter(|row| row.is_met()).count());
+    println!("\n{met} of {goals} goals met.");
 }

@@ -43,6 +43,37 @@ pub struct RunMetrics {
     pub p99: f64,
     /// Processor time of the server per request, in microseconds.
     pub cpu: f64,
+    /// Requests of the run, the warm-up included.
+    pub sent: f64,
+}
+
+impl RunMetrics {
+    /// Reads the result of the load generator, of a run that took `cpu` of the server's processor time.
+    fn read(outcome: &Value, cpu: Duration) -> Result<Self> {
+        let number = |name: &str| outcome[name].as_f64().with_context(|| format!("no {name} from the load generator"));
+        let sent = number("sent")?.max(1.0);
+        Ok(Self {
+            per_second: number("per_second")?,
+            p50: number("p50")?,
+            p95: number("p95")?,
+            p99: number("p99")?,
+            cpu: cpu.as_secs_f64() * 1e6 / sent,
+            sent,
+        })
+    }
+
+    /// Adds the run of another load generator at the same time. The response times become the longer ones.
+    fn join(self, other: Self) -> Self {
+        let sent = self.sent + other.sent;
+        Self {
+            per_second: self.per_second + other.per_second,
+            p50: self.p50.max(other.p50),
+            p95: self.p95.max(other.p95),
+            p99: self.p99.max(other.p99),
+            cpu: (self.cpu * self.sent + other.cpu * other.sent) / sent,
+            sent,
+        }
+    }
 }
 
 /// Results of requests that were each sent once.
@@ -61,20 +92,29 @@ impl LoadTarget<'_> {
     /// If a response is not 200.
     pub fn run_load(&self, load: &Path, span: LoadDuration, rate: Option<f64>) -> Result<RunMetrics> {
         let before = self.server.cpu_time()?;
-        let outcome = self.run_generator(
-            load,
-            &json!({ "warm_up": to_milliseconds(span.warm_up), "measure": to_milliseconds(span.measure), "rate": rate }),
-            CONNECTIONS,
-        )?;
-        let spent = self.server.cpu_time()?.saturating_sub(before);
-        let number = |name: &str| outcome[name].as_f64().with_context(|| format!("no {name} from the load generator"));
-        Ok(RunMetrics {
-            per_second: number("per_second")?,
-            p50: number("p50")?,
-            p95: number("p95")?,
-            p99: number("p99")?,
-            cpu: spent.as_secs_f64() * 1e6 / number("sent")?.max(1.0),
-        })
+        let outcome = self.run_generator(load, &timed_options(span, rate), CONNECTIONS)?;
+        RunMetrics::read(&outcome, self.server.cpu_time()?.saturating_sub(before))
+    }
+
+    /// Sends to two servers, or to one from two load generators, as fast as they respond. Each generator has half of
+    /// the connections.
+    ///
+    /// # Errors
+    /// If a response is not 200.
+    pub fn run_with(&self, other: &Self, load: &Path, span: LoadDuration) -> Result<RunMetrics> {
+        let run = |target: &Self| target.run_generator(load, &timed_options(span, None), CONNECTIONS / 2);
+        let before = [self.server.cpu_time()?, other.server.cpu_time()?];
+        let (ours, theirs) = std::thread::scope(|scope| {
+            let ours = scope.spawn(|| run(self));
+            let theirs = run(other);
+            (ours.join(), theirs)
+        });
+        let ours = ours.map_err(|_| anyhow::anyhow!("the load generator's thread panicked"))??;
+        let after = [self.server.cpu_time()?, other.server.cpu_time()?];
+        let spent = [0, 1].map(|at| after[at].saturating_sub(before[at]));
+        // The time of a server that got both loads counts once.
+        let second = if std::ptr::eq(self.server, other.server) { Duration::ZERO } else { spent[1] };
+        Ok(RunMetrics::read(&ours, spent[0])?.join(RunMetrics::read(&theirs?, second)?))
     }
 
     /// Sends each request once. Returns the ids in the responses, in no certain order.
@@ -82,8 +122,14 @@ impl LoadTarget<'_> {
     /// # Errors
     /// If a response is not 200.
     pub fn send_once(&self, load: &Path) -> Result<SentOnce> {
-        let outcome =
-            self.run_generator(load, &json!({ "count": self.requests.len(), "collect": true }), CONNECTIONS)?;
+        self.send_once_over(load, CONNECTIONS)
+    }
+
+    /// Same as [`Self::send_once`], over so many connections. Over one, each request waits for the response to the one
+    /// before.
+    pub fn send_once_over(&self, load: &Path, connections: u64) -> Result<SentOnce> {
+        let options = json!({ "count": self.requests.len(), "collect": true });
+        let outcome = self.run_generator(load, &options, connections)?;
         // Missing if no response has an id, as for queries.
         let ids = outcome["ids"].as_array().into_iter().flatten();
         Ok(SentOnce {
@@ -135,6 +181,11 @@ impl LoadTarget<'_> {
         );
         Ok(outcome)
     }
+}
+
+/// Returns the load generator's options of a run that ends after a time.
+fn timed_options(span: LoadDuration, rate: Option<f64>) -> Value {
+    json!({ "warm_up": to_milliseconds(span.warm_up), "measure": to_milliseconds(span.measure), "rate": rate })
 }
 
 fn to_milliseconds(duration: Duration) -> u64 {
