@@ -97,7 +97,8 @@ pub trait Session: Send {
     }
 
     /// Returns the next number of a table whose column `number` is its key. It is larger than all numbers of rows that
-    /// this session can see. Numbers of several writers at once come in no order.
+    /// were there when the transaction began, or that it has written. Numbers of several writers at once come in no
+    /// order.
     ///
     /// # Errors
     /// If the database fails.

@@ -79,11 +79,12 @@ impl TimedClient {
         })
     }
 
-    /// Sends a statement with the next question, and does not wait for its answer.
+    /// Sends a statement with the next question, and does not wait for its answer. Returns the number of statements
+    /// whose answers are not known.
     ///
     /// # Errors
     /// If the connection is gone, or a value does not fit a parameter.
-    pub(super) fn send(&mut self, statement: &Statement, values: Vec<Kept>) -> Result<()> {
+    pub(super) fn send(&mut self, statement: &Statement, values: Vec<Kept>) -> Result<usize> {
         let client = self.client.as_ref().filter(|_| !self.state.has_timed_out).ok_or_else(has_ended)?;
         let (client, statement) = (Arc::clone(client), statement.clone());
         let mut answer: Answer = Box::pin(async move {
@@ -92,12 +93,10 @@ impl TimedClient {
         });
         // The first look puts the statement into the order of those that the connection sends.
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(answered) => Ok(answered?),
-            Poll::Pending => {
-                self.unanswered.push_back(answer);
-                Ok(())
-            }
+            Poll::Ready(answered) => answered?,
+            Poll::Pending => self.unanswered.push_back(answer),
         }
+        Ok(self.unanswered.len())
     }
 
     /// Returns the number of statements that were sent and whose answers are not known.

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::PostgresSession;
-use super::session::{leave_runtime, to_setting};
+use super::wait::{leave_runtime, to_setting};
 use crate::{ErrorKind, Result, Session as _, WriteScope};
 
 /// Key of the lock of all writers: a writer of everything has it alone, all others have it together. Any number that

@@ -6,12 +6,14 @@ mod cursor;
 mod dialect;
 mod error;
 mod locks;
+mod numbers;
 mod pool;
 mod pooler;
 mod pooler_error;
 mod schema;
 mod session;
 mod values;
+mod wait;
 
 pub use address::{AddressError, PostgresAddress, SessionLimits};
 pub use pool::SessionPool;

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::session::leave_runtime;
+use super::wait::leave_runtime;
 use super::{PostgresAddress, PostgresSession};
 use crate::{Error, ErrorKind, Result, Session};
 

@@ -4,9 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tokio::runtime::Handle;
-use tokio::task::block_in_place;
-use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error as ClientError, SimpleQueryMessage, Statement};
 
 use super::address::{PostgresAddress, SessionLimits};
@@ -14,8 +11,10 @@ use super::client::TimedClient;
 use super::cursor::{CursorName, CursorNames, OpenCursor, PostgresCursor};
 use super::dialect::translate;
 use super::locks;
+use super::numbers::TakenNumbers;
 use super::pooler_error::explain_refusal;
-use super::values::{Kept, Sent, is_readable, is_sendable};
+use super::values::{Kept, is_readable, is_sendable, with_parameters};
+use super::wait::{leave_runtime, to_setting};
 use crate::{Error, ErrorKind, FromValue as _, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef, WriteScope};
 
 /// Maximum wait for a sign of life.
@@ -47,6 +46,7 @@ pub struct PostgresSession {
     functions: HashMap<&'static str, SessionFunction>,
     /// Maximum wait for a lock. `None` for a session that waits as long as it has to.
     lock_timeout: Cell<Option<Duration>>,
+    numbers: TakenNumbers,
 }
 
 /// A session's own view of its transaction, which the database does not tell with each answer.
@@ -78,6 +78,7 @@ impl PostgresSession {
             cursors: RefCell::default(),
             functions: HashMap::new(),
             lock_timeout: Cell::new(Some(limits.lock)),
+            numbers: TakenNumbers::default(),
         })
     }
 
@@ -241,6 +242,7 @@ impl PostgresSession {
 
     /// Begins a transaction with the locks that a script takes.
     pub(super) fn begin_locked(&self, locks: &str) -> Result<()> {
+        self.numbers.clear();
         // Set before, so that a lock that comes too late leaves no transaction behind.
         self.state.set(State::Open);
         self.run_script(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; {locks}")).inspect_err(|_| {
@@ -282,12 +284,8 @@ impl Session for PostgresSession {
         let prepared = self.prepare(statement)?;
         let values = values.iter().map(|value| OwnedValue::from_value(*value).map(Kept)).collect::<Result<_>>()?;
         let client = self.client.as_ref().ok_or_else(|| Error::new(ErrorKind::Unavailable, "the session has ended"))?;
-        let is_full = {
-            let mut client = client.borrow_mut();
-            client.send(&prepared, values).map_err(|error| self.note(error))?;
-            client.count_unanswered() >= MAX_UNANSWERED
-        };
-        if is_full { self.await_sent() } else { Ok(()) }
+        let unanswered = client.borrow_mut().send(&prepared, values).map_err(|error| self.note(error))?;
+        if unanswered < MAX_UNANSWERED { Ok(()) } else { self.await_sent() }
     }
 
     fn await_sent(&self) -> Result<()> {
@@ -335,8 +333,7 @@ impl Session for PostgresSession {
     }
 
     fn next_number(&self, table: &str) -> Result<i64> {
-        let session: &dyn Session = self;
-        session.query_one("SELECT nextval(pg_get_serial_sequence(?1, 'number'))", [table], |row| row.get(0))
+        self.numbers.next(self, table)
     }
 
     fn begin_read(&self) -> Result<()> {
@@ -398,22 +395,4 @@ impl Session for PostgresSession {
     fn is_in_transaction(&self) -> bool {
         self.state.get() != State::Idle
     }
-}
-
-/// Returns a limit as a setting in milliseconds. 0 is none.
-pub(super) fn to_setting(limit: Option<Duration>) -> u128 {
-    limit.unwrap_or_default().as_millis()
-}
-
-/// Runs work that waits for the network. On a thread of an asynchronous runtime, another one takes over its tasks
-/// before.
-pub(super) fn leave_runtime<T>(work: impl FnOnce() -> T) -> T {
-    if Handle::try_current().is_ok() { block_in_place(work) } else { work() }
-}
-
-/// Passes values as the library takes them.
-fn with_parameters<T>(values: &[ValueRef<'_>], run: impl FnOnce(&[&(dyn ToSql + Sync)]) -> T) -> T {
-    let sent: Vec<Sent<'_>> = values.iter().map(|value| Sent(*value)).collect();
-    let parameters: Vec<&(dyn ToSql + Sync)> = sent.iter().map(|value| value as _).collect();
-    run(&parameters)
 }

@@ -13,7 +13,7 @@ type Boxed = Box<dyn StdError + Sync + Send>;
 
 /// A value that is sent as the type that the statement expects.
 #[derive(Debug)]
-pub(super) struct Sent<'a>(pub(super) ValueRef<'a>);
+struct Sent<'a>(ValueRef<'a>);
 
 impl ToSql for Sent<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
@@ -61,6 +61,13 @@ impl ToSql for Kept {
     }
 
     to_sql_checked!();
+}
+
+/// Passes values as the library takes them.
+pub(super) fn with_parameters<T>(values: &[ValueRef<'_>], run: impl FnOnce(&[&(dyn ToSql + Sync)]) -> T) -> T {
+    let sent: Vec<Sent<'_>> = values.iter().map(|value| Sent(*value)).collect();
+    let parameters: Vec<&(dyn ToSql + Sync)> = sent.iter().map(|value| value as _).collect();
+    run(&parameters)
 }
 
 /// Replaces zero characters, which no text of PostgreSQL has, by the one for what cannot be shown. So a search for
