@@ -27,7 +27,7 @@ use statements::{LockedStatements, StatementCosts};
 
 /// Merchants of the database. Half of them use the second node when there are two.
 const MERCHANTS: usize = 8;
-/// Connections of a node that write, which is the default of `--writers`. The floor has as many.
+/// Connections of a node that write, which is the default of `--writers`. A floor has as many.
 const WRITERS: &str = "4";
 /// Payments whose statements are counted.
 const LOGGED: usize = 512;
@@ -56,7 +56,10 @@ struct Setup<'a> {
     file: ServerProcess,
     /// The merchant of this gateway.
     file_merchant: MerchantAccess,
+    /// The floor with as many connections as a node.
     floor: ServerProcess,
+    /// The floor with one connection: one merchant's payments use one at a time.
+    single_floor: ServerProcess,
     cluster: MeasuredCluster,
 }
 
@@ -80,9 +83,10 @@ impl<'a> Setup<'a> {
         let before = cluster.read_table_sizes(&database)?;
         send_counted_payments(bench, &merchants[0], &nodes[0])?;
         let sizes = find_row_sizes(&before, &cluster.read_table_sizes(&database)?, COUNTED)?;
-        let floor = start_floor(bench, folder, &cluster.create_database()?, &sizes)?;
+        let floor = start_floor(bench, folder, &cluster.create_database()?, &sizes, WRITERS)?;
+        let single_floor = start_floor(bench, folder, &cluster.create_database()?, &sizes, "1")?;
         let (file_merchant, file) = start_gateway(bench, &in_file, &[])?;
-        Ok(Self { bench, nodes, merchants, file, file_merchant, floor, cluster })
+        Ok(Self { bench, nodes, merchants, file, file_merchant, floor, single_floor, cluster })
     }
 
     /// Counts statements, measures capacity and response times, stops the servers, and computes the model.
@@ -139,12 +143,18 @@ fn start_node(bench: &Bench, folder: &Path, database: &MeasuredDatabase, name: &
     serve_store(bench, folder, &options)
 }
 
-/// Starts a floor that writes rows of these sizes for each request.
-fn start_floor(bench: &Bench, folder: &Path, database: &MeasuredDatabase, rows: &[usize]) -> Result<ServerProcess> {
+/// Starts a floor that writes rows of these sizes for each request, over so many connections.
+fn start_floor(
+    bench: &Bench,
+    folder: &Path,
+    database: &MeasuredDatabase,
+    rows: &[usize],
+    writers: &str,
+) -> Result<ServerProcess> {
     let mut command = Command::new(&bench.programs.postgres_floor);
-    command.args(["--database", &database.address, "--writers", WRITERS]);
+    command.args(["--database", &database.address, "--writers", writers]);
     for bytes in rows {
         command.args(["--row", &bytes.to_string()]);
     }
-    ServerProcess::start_and_wait(&mut command, &folder.join("floor.log"))
+    ServerProcess::start_and_wait(&mut command, &folder.join(format!("floor-{writers}.log")))
 }

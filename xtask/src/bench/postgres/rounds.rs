@@ -28,6 +28,7 @@ enum TargetKind {
     File,
     OneMerchant,
     Floor,
+    SingleFloor,
     SeveralMerchants,
     /// Two load generators, as for two nodes.
     OneNode,
@@ -67,7 +68,8 @@ pub fn measure_capacity(setup: &Setup<'_>) -> Result<CapacityRuns> {
     let targets: BTreeMap<TargetKind, LoadTarget<'_>> = [
         (TargetKind::File, &setup.file, file),
         (TargetKind::OneMerchant, first, one),
-        (TargetKind::Floor, &setup.floor, rows),
+        (TargetKind::Floor, &setup.floor, rows.clone()),
+        (TargetKind::SingleFloor, &setup.single_floor, rows),
         (TargetKind::SeveralMerchants, first, payments_of(&setup.merchants, VARIANTS)),
         (TargetKind::OneNode, first, half.clone()),
         (TargetKind::TwoNodes, first, half),
@@ -150,11 +152,19 @@ impl CapacityRuns {
             compare("Payments of one merchant : equal-rows floor", TargetKind::OneMerchant, TargetKind::Floor, 0.4),
             compare(&format!("{several} : equal-rows floor"), TargetKind::SeveralMerchants, TargetKind::Floor, 0.4),
             compare(&format!("{several}, two nodes : one"), TargetKind::TwoNodes, TargetKind::OneNode, 1.0),
+            inform(
+                "Payments of one merchant : floor with one connection",
+                TargetKind::OneMerchant,
+                TargetKind::SingleFloor,
+            ),
             inform("Payments of one merchant, PostgreSQL : SQLite", TargetKind::OneMerchant, TargetKind::File),
             inform(&format!("{several}, PostgreSQL : SQLite"), TargetKind::SeveralMerchants, TargetKind::File),
             self.work_row("Work of the database for a payment of one merchant", TargetKind::OneMerchant),
             self.work_row("Work of the database for a payment of several", TargetKind::SeveralMerchants),
             self.work_row("Work of the database for the rows of the floor", TargetKind::Floor),
+            self.work_row("Work of the database for the rows of one connection", TargetKind::SingleFloor),
+            self.work_row("Work of the database for a payment, one node", TargetKind::OneNode),
+            self.work_row("Work of the database for a payment, two nodes", TargetKind::TwoNodes),
         ]
     }
 
