@@ -5,7 +5,7 @@
 mod capacity;
 mod cluster;
 mod rounds;
-mod statements;
+mod waits;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,13 +23,13 @@ use super::table::{Goal, ResultRow};
 use super::traffic::LoadTarget;
 use capacity::model_rows;
 use cluster::{MeasuredCluster, MeasuredDatabase};
-use statements::{LockedStatements, StatementCosts};
+use waits::{LockedWaits, WaitCosts};
 
 /// Merchants of the database. Half of them use the second node when there are two.
 const MERCHANTS: usize = 8;
 /// Connections of a node that write, which is the default of `--writers`. A floor has as many.
 const WRITERS: &str = "4";
-/// Payments whose statements are counted.
+/// Payments whose waits are counted.
 const LOGGED: usize = 512;
 /// Connections of the counted payments that share transactions.
 const TOGETHER: u64 = 64;
@@ -89,16 +89,16 @@ impl<'a> Setup<'a> {
         Ok(Self { bench, nodes, merchants, file, file_merchant, floor, single_floor, cluster })
     }
 
-    /// Counts statements, measures capacity and response times, stops the servers, and computes the model.
+    /// Counts waits, measures capacity and response times, stops the servers, and computes the model.
     fn measure(self) -> Result<Vec<ResultRow>> {
         let (single, grouped) = (self.log_payments(1)?, self.log_payments(TOGETHER)?);
-        let statements = StatementCosts::of_runs(LOGGED, &single, &grouped);
+        let waits = WaitCosts::of_runs(LOGGED, &single, &grouped);
         let capacity = rounds::measure_capacity(&self)?;
         let neighbour = rounds::measure_neighbour(&self, &capacity)?;
-        let costs = capacity.payment_costs(statements.payment);
+        let costs = capacity.payment_costs(waits.payment);
         let mut rows = capacity.rows();
-        rows.push(neighbour);
-        rows.push(statement_row(&statements, &grouped));
+        rows.extend(neighbour);
+        rows.push(wait_row(&waits, &grouped));
         rows.extend(model_rows(&costs));
         for node in self.nodes {
             node.stop_gracefully()?;
@@ -107,21 +107,21 @@ impl<'a> Setup<'a> {
         Ok(rows)
     }
 
-    /// Pays over so many connections, and counts the statements under the merchant's lock.
-    fn log_payments(&self, connections: u64) -> Result<LockedStatements> {
+    /// Pays over so many connections, and counts the waits under the merchant's lock.
+    fn log_payments(&self, connections: u64) -> Result<LockedWaits> {
         let merchant = &self.merchants[0];
         let bodies: Vec<String> = merchant.payment_bodies().into_iter().take(LOGGED).collect();
         let requests = merchant.post_requests("/v1/payments", &bodies);
         let target = LoadTarget { server: &self.nodes[0], requests };
         let log =
             self.cluster.log_statements(|| target.send_once_over(&self.bench.programs.load, connections).map(drop))?;
-        Ok(LockedStatements::count(&log))
+        Ok(LockedWaits::count(&log))
     }
 }
 
-/// Returns the row on the statements of a payment under the lock of its merchant.
-fn statement_row(costs: &StatementCosts, grouped: &LockedStatements) -> ResultRow {
-    let StatementCosts { payment, transaction } = costs;
+/// Returns the row on the waits of a payment under the lock of its merchant.
+fn wait_row(costs: &WaitCosts, grouped: &LockedWaits) -> ResultRow {
+    let WaitCosts { payment, transaction } = costs;
     let words: Vec<String> = grouped.by_word.iter().map(|(word, count)| format!("{count} {word}")).collect();
     ResultRow {
         what: "Answers that a payment waits for under its merchant's lock".to_owned(),

@@ -61,7 +61,7 @@ fn measure_tenants(bench: &Bench, folder: &Path) -> Result<Vec<ResultRow>> {
         let pay = || target.run_load(load, span, Some(RATE));
         match kind {
             RunKind::Alone => pay(),
-            RunKind::BesideReaders => readers.run_beside(load, READERS, span, pay),
+            RunKind::BesideReaders => readers.run_beside(load, READERS, None, span, pay),
         }
     })?;
     drop(targets);

@@ -138,8 +138,8 @@ impl LoadTarget<'_> {
         })
     }
 
-    /// Sends over several connections, each as fast as it gets responses, while `other` runs, which takes `span`.
-    /// Returns the result of `other`.
+    /// Sends over several connections while `other` runs, which takes `span`: each as fast as it gets responses (`rate`
+    /// is `None`), or together a fixed number per second. Returns the result of `other`.
     ///
     /// # Errors
     /// If a response is not 200, or `other` fails.
@@ -147,12 +147,13 @@ impl LoadTarget<'_> {
         &self,
         load: &Path,
         connections: u64,
+        rate: Option<f64>,
         span: LoadDuration,
         other: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         // Starting `other` takes a moment.
         let measure = to_milliseconds(span.warm_up + span.measure) + 500;
-        let options = json!({ "warm_up": 0, "measure": measure, "rate": null });
+        let options = json!({ "warm_up": 0, "measure": measure, "rate": rate });
         std::thread::scope(|scope| {
             let sent = scope.spawn(|| self.run_generator(load, &options, connections));
             let outcome = other()?;

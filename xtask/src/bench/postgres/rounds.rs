@@ -17,8 +17,10 @@ use crate::bench::traffic::{LoadDuration, LoadTarget, RunMetrics};
 
 /// Connections of the large merchant, each always with a payment in flight.
 const LARGE_CONNECTIONS: u64 = 64;
-/// Share of the small merchant in the capacity of one merchant.
-const SMALL_SHARE: f64 = 0.1;
+/// Payments per second of a small merchant and of a large one, as shares of the capacity of one merchant: nine tenths of
+/// four fifths of it are the large one's.
+const SMALL_SHARE: f64 = 0.08;
+const LARGE_SHARE: f64 = 0.72;
 /// Different payments of each merchant, if several merchants pay in turn.
 const VARIANTS: usize = 2048;
 
@@ -40,6 +42,8 @@ enum TargetKind {
 enum NeighbourKind {
     Alone,
     BesideLarge,
+    /// The large one pays as fast as it gets responses.
+    BesideGreedy,
 }
 
 /// Work of the cluster for each request of a run: processor time in microseconds, bytes of the write-ahead log, and
@@ -186,26 +190,30 @@ impl CapacityRuns {
 }
 
 /// Measures the payments of a small merchant, alone and while another merchant has most of the load.
-pub fn measure_neighbour(setup: &Setup<'_>, capacity: &CapacityRuns) -> Result<ResultRow> {
+pub fn measure_neighbour(setup: &Setup<'_>, capacity: &CapacityRuns) -> Result<[ResultRow; 2]> {
     let (bench, node) = (setup.bench, &setup.nodes[0]);
     let [large, small] = [0, 1].map(|at| payments_of(&setup.merchants[at..=at], usize::MAX));
     let large = LoadTarget { server: node, requests: large };
-    let targets: BTreeMap<NeighbourKind, LoadTarget<'_>> = [NeighbourKind::Alone, NeighbourKind::BesideLarge]
-        .into_iter()
-        .map(|kind| (kind, LoadTarget { server: node, requests: small.clone() }))
-        .collect();
+    let kinds = [NeighbourKind::Alone, NeighbourKind::BesideLarge, NeighbourKind::BesideGreedy];
+    let targets = kinds.map(|kind| (kind, LoadTarget { server: node, requests: small.clone() })).into();
     let load = &bench.programs.load;
     let seconds = |quick, full| Duration::from_millis(if bench.quick { quick } else { full });
     let span = LoadDuration { warm_up: seconds(200, 500), measure: seconds(1000, 4000) };
     let rounds = if bench.quick { 1 } else { 5 };
-    let rate = capacity.median_of(TargetKind::OneMerchant, |run| run.per_second) * SMALL_SHARE;
+    let of_one = capacity.median_of(TargetKind::OneMerchant, |run| run.per_second);
     let runs = run_rounds("payments beside a large merchant", rounds, &targets, |kind, target| {
-        let pay = || target.run_load(load, span, Some(rate));
+        let pay = || target.run_load(load, span, Some(of_one * SMALL_SHARE));
+        let pay_beside = |rate| large.run_beside(load, LARGE_CONNECTIONS, rate, span, pay);
         match kind {
             NeighbourKind::Alone => pay(),
-            NeighbourKind::BesideLarge => large.run_beside(load, LARGE_CONNECTIONS, span, pay),
+            NeighbourKind::BesideLarge => pay_beside(Some(of_one * LARGE_SHARE)),
+            NeighbourKind::BesideGreedy => pay_beside(None),
         }
     })?;
     let what = "p99 of payments, beside a merchant with 90 % of the load : alone";
-    Ok(compare_tail(&runs, what, NeighbourKind::BesideLarge, NeighbourKind::Alone))
+    let beside_large = compare_tail(&runs, what, NeighbourKind::BesideLarge, NeighbourKind::Alone);
+    let what = "p99 of payments, beside a merchant that takes all it can : alone";
+    let beside_greedy = compare_tail(&runs, what, NeighbourKind::BesideGreedy, NeighbourKind::Alone);
+    // It has all processors of this machine, which the load generators need as well.
+    Ok([beside_large, ResultRow { goal: Goal::None, ..beside_greedy }])
 }
