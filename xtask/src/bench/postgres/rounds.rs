@@ -17,8 +17,8 @@ use crate::bench::traffic::{LoadDuration, LoadTarget, RunMetrics};
 
 /// Connections of the large merchant, each always with a payment in flight.
 const LARGE_CONNECTIONS: u64 = 64;
-/// Payments per second of a small merchant and of a large one, as shares of the capacity of one merchant: nine tenths of
-/// four fifths of it are the large one's.
+/// Payments per second of a small merchant and of a large one, as shares of the capacity of one merchant: nine tenths
+/// of four fifths of it are the large one's.
 const SMALL_SHARE: f64 = 0.08;
 const LARGE_SHARE: f64 = 0.72;
 /// Different payments of each merchant, if several merchants pay in turn.
