@@ -2,6 +2,7 @@
 //! pages that measure the form. The command itself, with its goals and its table, is in `xtask/src/bench`.
 
 mod connection;
+pub mod floor;
 mod generator;
 mod latency;
 pub mod page;

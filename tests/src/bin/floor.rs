@@ -9,10 +9,8 @@
 //!   (`--host ADDR`, `--host-key FILE`): the minimum cost of a payment whose connector calls another process.
 //! - `GET /echo/{text}`: returns the text, repeated to about `--answer BYTES`.
 
-use std::net::SocketAddr;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context as _, bail, ensure};
 use axum::Router;
@@ -20,8 +18,6 @@ use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
-use axum::serve::ListenerExt as _;
-use jiff::Timestamp;
 use tillgate_engine::params;
 // Brings the allocator of the gateway.
 use tillgate as _;
@@ -31,11 +27,11 @@ use tillgate_connector::http::protocol::{
 };
 use tillgate_connector::http::{CallResult, Deadlines, HostAddress, HostClient, SharedKey};
 use tillgate_domain::id::PaymentId;
-use tillgate_gateway::random_bytes;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_os::clock::SystemClock;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::{Sources, Store, bench};
+use tillgate_tests::bench::floor::{FormReader, make_documents, serve_floor};
 
 /// State of the server, shared by all requests.
 struct BaselineServer {
@@ -46,8 +42,7 @@ struct BaselineServer {
     answer: usize,
     /// The client of the acquirer's host, if there is one.
     host: Option<HostClient>,
-    /// Number of pairs read so far. The pairs must be used, or the compiler would remove the parsing.
-    pairs: AtomicUsize,
+    forms: FormReader,
 }
 
 /// Serves the routes on a free port until the process is killed. Prints `listening on …` when it is ready.
@@ -56,18 +51,13 @@ async fn main() -> anyhow::Result<()> {
     let Arguments { folder, rows, answer, host, host_key } = parse_arguments()?;
     let store = open_store(&folder, rows.len()).await?;
     let host = host.map(|address| create_host_client(&address, &host_key)).transpose()?;
-    let floor = Arc::new(BaselineServer { store, rows, answer, host, pairs: AtomicUsize::new(0) });
+    let floor = Arc::new(BaselineServer { store, rows, answer, host, forms: FormReader::default() });
     let router = Router::new()
         .route("/rows", post(write_rows))
         .route("/authorized-rows", post(authorize_and_write))
         .route("/echo/{text}", get(echo_text));
     let router = router.with_state(floor);
-    let listener = tokio::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    println!("listening on http://{}", listener.local_addr()?);
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    Ok(axum::serve(listener, router).await?)
+    serve_floor(router).await
 }
 
 /// Arguments of the program.
@@ -124,7 +114,7 @@ fn create_host_client(address: &str, key: &FilePath) -> anyhow::Result<HostClien
 
 /// Makes the rows of a request durable and returns their new id. 503 if the store fails.
 async fn write_rows(State(floor): State<Arc<BaselineServer>>, body: Bytes) -> Result<String, StatusCode> {
-    let id = floor.parse_and_create_id(&body)?;
+    let id = floor.forms.parse_and_create_id(&body)?;
     floor.commit_rows("INSERT", &id, &body).await?;
     Ok(id.to_string())
 }
@@ -133,7 +123,7 @@ async fn write_rows(State(floor): State<Arc<BaselineServer>>, body: Bytes) -> Re
 /// accepted; 404 without a host, 502 if it does not respond.
 async fn authorize_and_write(State(floor): State<Arc<BaselineServer>>, body: Bytes) -> Result<String, StatusCode> {
     let host = floor.host.as_ref().ok_or(StatusCode::NOT_FOUND)?;
-    let id = floor.parse_and_create_id(&body)?;
+    let id = floor.forms.parse_and_create_id(&body)?;
     floor.commit_rows("INSERT", &id, &body).await?;
     let request = authorization_request(id.as_str());
     let result = host.authorize(HostOperation::Authorize, id.as_str(), &request).await;
@@ -177,20 +167,11 @@ fn authorization_request(id: &str) -> AuthorizationRequest {
 }
 
 impl BaselineServer {
-    /// Parses and counts the pairs of a body, and creates an id. 500 if the system provides no random bytes.
-    fn parse_and_create_id(&self, body: &Bytes) -> Result<PaymentId, StatusCode> {
-        let pairs: Vec<(String, String)> = form_urlencoded::parse(body).into_owned().collect();
-        self.pairs.fetch_add(pairs.len(), Ordering::Relaxed);
-        let random = random_bytes().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
-        Ok(PaymentId::new(Timestamp::now(), random))
-    }
-
     /// Makes the rows of a request durable with `INSERT` or `REPLACE`. Each row is the body, repeated or cut to its
     /// size. 503 if the store fails.
     async fn commit_rows(&self, verb: &'static str, id: &PaymentId, body: &Bytes) -> Result<(), StatusCode> {
         let key = id.clone();
-        let documents: Vec<Vec<u8>> =
-            self.rows.iter().map(|bytes| body.iter().copied().cycle().take(*bytes).collect()).collect();
+        let documents = make_documents(&self.rows, body);
         let written = bench::run_write(&self.store, move |session| {
             for (table, document) in documents.iter().enumerate() {
                 session.execute(

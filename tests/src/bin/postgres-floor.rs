@@ -8,8 +8,6 @@
 //! `POST /rows` reads the pairs of a form body and makes `--row BYTES` (one or several) durable, then answers.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, bail, ensure};
@@ -18,14 +16,12 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
-use axum::serve::ListenerExt as _;
-use jiff::Timestamp;
 // Brings the allocator of the gateway.
 use tillgate as _;
 use tillgate_domain::id::PaymentId;
 use tillgate_engine::postgres::{PostgresAddress, PostgresSession, SessionLimits};
 use tillgate_engine::{Session, WriteScope, params};
-use tillgate_gateway::random_bytes;
+use tillgate_tests::bench::floor::{FormReader, make_documents, serve_floor};
 use tokio::sync::oneshot;
 
 /// Maximum number of requests in one commit, the same as in the gateway.
@@ -60,8 +56,7 @@ struct BaselineServer {
     queue: Arc<RowQueue>,
     /// Size in bytes of each row that a request writes.
     rows: Vec<usize>,
-    /// Number of pairs read so far. The pairs must be used, or the compiler would remove the parsing.
-    pairs: AtomicUsize,
+    forms: FormReader,
 }
 
 /// Serves the route on a free port until the process is killed. Prints `listening on …` when it is ready.
@@ -75,14 +70,9 @@ async fn main() -> anyhow::Result<()> {
         let (session, queue, tables) = (PostgresSession::connect(&address)?, Arc::clone(&queue), rows.len());
         std::thread::spawn(move || commit_groups(&session, &queue, tables));
     }
-    let floor = Arc::new(BaselineServer { queue, rows, pairs: AtomicUsize::new(0) });
+    let floor = Arc::new(BaselineServer { queue, rows, forms: FormReader::default() });
     let router = Router::new().route("/rows", post(write_rows)).with_state(floor);
-    let listener = tokio::net::TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    println!("listening on http://{}", listener.local_addr()?);
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    Ok(axum::serve(listener, router).await?)
+    serve_floor(router).await
 }
 
 /// Parses `--database ADDRESS --writers COUNT --row BYTES [--row BYTES …]`. Fails for other options, and if one of them
@@ -174,11 +164,8 @@ impl RowQueue {
 /// Makes the rows of a request durable and returns their new id. Each row is the body, repeated or cut to its size. 503
 /// if the database fails.
 async fn write_rows(State(floor): State<Arc<BaselineServer>>, body: Bytes) -> Result<String, StatusCode> {
-    let pairs: Vec<(String, String)> = form_urlencoded::parse(&body).into_owned().collect();
-    floor.pairs.fetch_add(pairs.len(), Ordering::Relaxed);
-    let random = random_bytes().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
-    let id = PaymentId::new(Timestamp::now(), random);
-    let documents = floor.rows.iter().map(|bytes| body.iter().copied().cycle().take(*bytes).collect()).collect();
+    let id = floor.forms.parse_and_create_id(&body)?;
+    let documents = make_documents(&floor.rows, &body);
     let (committed, outcome) = oneshot::channel();
     floor.queue.add(QueuedRows { id: id.clone(), documents, committed });
     outcome.await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
