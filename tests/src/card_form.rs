@@ -97,9 +97,18 @@ impl<'a> CardForm<'a> {
     /// # Errors
     /// If the report does not arrive in time.
     pub async fn wait_until_code_valid(&self) -> anyhow::Result<()> {
-        let is_reported =
-            "witness.all().some(it => it.kind === 'message' && /field: card.cvv;.* valid: true/.test(it.detail))";
-        self.browser.wait_until(is_reported).await
+        self.wait_for_message_of_code("valid: true").await
+    }
+
+    /// Waits until the page has read a message of the code's frame that contains `part`, such as `type: enter`.
+    ///
+    /// # Errors
+    /// If none arrives in time.
+    pub async fn wait_for_message_of_code(&self, part: &str) -> anyhow::Result<()> {
+        let is_it = "it => it.kind === 'message' && it.detail.includes('field: card.cvv;')";
+        self.browser
+            .wait_until(&format!("witness.all().filter({is_it}).some(it => it.detail.includes('{part}'))"))
+            .await
     }
 
     /// Chooses a brand by its code.

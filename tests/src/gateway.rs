@@ -160,6 +160,14 @@ impl TestGateway {
         format!("http://pay.localhost:{port}/")
     }
 
+    /// Returns how long processors have worked for the gateway so far, in the kernel's ticks.
+    ///
+    /// # Errors
+    /// If it has ended.
+    pub fn processor_ticks(&self) -> anyhow::Result<u64> {
+        self.process.processor_ticks()
+    }
+
     /// Returns the data folder.
     pub fn data_folder(&self) -> PathBuf {
         self.folder.path().join("data")

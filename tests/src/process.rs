@@ -86,6 +86,27 @@ impl Process {
     pub fn output(&self) -> String {
         self.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Returns how long processors have worked for the process so far, in the kernel's ticks of usually 10 ms. Unlike
+    /// time on a clock, it hardly depends on what else runs on the machine.
+    ///
+    /// # Errors
+    /// If the process has ended.
+    pub fn processor_ticks(&self) -> anyhow::Result<u64> {
+        let supervisor = self.supervisor.id();
+        let children = std::fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children"))?;
+        let mut ticks = 0;
+        for child in children.split_whitespace() {
+            let line = std::fs::read_to_string(format!("/proc/{child}/stat"))?;
+            // The name of the program, in parentheses, may contain spaces. See proc_pid_stat(5).
+            let fields = line.rsplit_once(") ").map(|(_, fields)| fields.split(' ').collect::<Vec<_>>());
+            let fields = fields.context("no fields of a process")?;
+            for index in [11, 12] {
+                ticks += fields.get(index).context("no time of a process")?.parse::<u64>()?;
+            }
+        }
+        Ok(ticks)
+    }
 }
 
 impl Drop for Process {
@@ -138,6 +159,18 @@ mod tests {
         assert!(alive());
         drop(process);
         assert!(!alive());
+    }
+
+    #[test]
+    fn work_of_processors_is_counted_and_waiting_is_not() {
+        let (process, _) =
+            start_shell("echo 1; i=0; while test $i -lt 300000; do i=$((i+1)); done; read -r _").unwrap();
+        crate::wait::poll_until_blocking("it has worked", || {
+            Ok((process.processor_ticks().unwrap() > 10).then_some(()))
+        })
+        .unwrap();
+        let (waiting, _) = start_shell("echo 1; exec sleep 600").unwrap();
+        assert!(waiting.processor_ticks().unwrap() < 5);
     }
 
     #[test]
