@@ -200,6 +200,12 @@ export function takeTexts(tag, more, laterHash) {
 }
 export function readTexts() { return texts; }
 export function readLocale() { return current.locale; }
+// Marks a form as one in the language and direction of its texts, which may not be those of the page. Its container is
+// marked, because messages and challenges stand outside of the form.
+export function markLanguage(form) {
+  form.container.lang = current.locale;
+  if (texts.dir) form.container.dir = texts.dir;
+}
 
 // Loads the texts of a locale. "de-AT" is served by "de" if it has no file of its own, and an unknown language by
 // English. A language and a country are read of what is asked for: browsers do not know "de_DE.UTF-8".

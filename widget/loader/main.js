@@ -4,7 +4,7 @@
 // pay an order that the page no longer shows.
 
 import { loadChoice, loadDebit, loadExtras, loadLanguage, loadLaterParts, loadPageModule, loadStyle } from "./files.js";
-import { explain, faults, readLocale, readTexts, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
+import { explain, faults, markLanguage, readLocale, readTexts, removeFiles, showMark, takeLook, takeTexts } from "./files.js";
 import { define, globalOf, listen, make, nativeCall, nativeGet, readMember } from "./native.js";
 import { runSoon, setBusy, unlisten } from "./native.js";
 import { givenOptions, readOption } from "./options.js";
@@ -187,6 +187,7 @@ function startLoader() {
     loadTexts().then(function () {
       if (isEnded) return;
       isSettled = true;
+      listForms().forEach(markLanguage);
       if (hasNoOrigin()) showFailure(NO_ORIGIN, "PciIframeCommunicationError", true);
       else if (page) {
         page.takeForms();

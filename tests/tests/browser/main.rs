@@ -66,6 +66,7 @@ mod single_page;
 mod state_pictures;
 mod summary;
 mod targets;
+mod text_direction;
 mod themes;
 mod three_ds;
 mod usability;

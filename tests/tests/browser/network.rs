@@ -77,7 +77,7 @@ async fn a_page_part_that_is_lost_once_comes_by_itself() -> anyhow::Result<()> {
 }
 
 /// A page that repeats failed scripts only when the test calls `again()`.
-const HELD: &str = "
+pub const HELD: &str = "
     const real = setTimeout, held = [];
     window.setTimeout = (work, time) => (time === 500 || time === 2000 ? held.push(work) : real(work, time));
     function again() { held.splice(0).forEach(work => work()); }

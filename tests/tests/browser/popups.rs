@@ -12,7 +12,7 @@ const OPTIONS: &str = "onLightboxCancel: function () { witness.note('cancelled',
 const WAITS: &str = "!!document.querySelector('.wpwl-container-virtualAccount-PAYPAL > .wpwl-message')";
 
 /// Presses the brand's button, waits for the new window and switches to it. Returns the shop's window.
-async fn open_popup(browser: &Browser) -> anyhow::Result<WindowHandle> {
+pub async fn open_popup(browser: &Browser) -> anyhow::Result<WindowHandle> {
     let shop = browser.window().await?;
     let before = browser.windows().await?;
     click_element(browser, ".wpwl-button-brand-PAYPAL").await?;

@@ -21,7 +21,7 @@ const LOCALES: [&str; 3] = ["en", "de", "ar"];
 
 /// A state of the form.
 #[derive(Debug, Clone, Copy)]
-enum State {
+pub enum State {
     /// The form as it comes, with several brands and the amount.
     Card,
     /// Each field of the card is wrong in another way.
@@ -37,9 +37,10 @@ enum State {
 }
 
 impl State {
-    const ALL: [Self; 6] = [Self::Card, Self::CardErrors, Self::Choice, Self::Debit, Self::DebitError, Self::Declined];
+    pub const ALL: [Self; 6] =
+        [Self::Card, Self::CardErrors, Self::Choice, Self::Debit, Self::DebitError, Self::Declined];
 
-    fn brands(self) -> &'static str {
+    pub fn brands(self) -> &'static str {
         match self {
             Self::Card | Self::CardErrors | Self::Declined => "VISA MASTER AMEX",
             Self::Choice => "VISA MASTER IDEAL PAYPAL DIRECTDEBIT_SEPA",
@@ -47,7 +48,7 @@ impl State {
         }
     }
 
-    fn options(self, locale: &str) -> String {
+    pub fn options(self, locale: &str) -> String {
         let own = match self {
             Self::Card | Self::CardErrors => "showOneClickWidget: false",
             Self::Choice => "methodLayout: 'accordion'",
@@ -58,7 +59,7 @@ impl State {
     }
 
     /// Brings a form that is ready into the state.
-    async fn reach(self, browser: &Browser) -> anyhow::Result<()> {
+    pub async fn reach(self, browser: &Browser) -> anyhow::Result<()> {
         match self {
             Self::Card => {
                 CardForm::wait_until_ready(browser).await?;

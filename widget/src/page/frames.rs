@@ -87,7 +87,7 @@ pub fn read_look(
         own: options.frame_styles[usize::from(is_code)].clone(),
         mask: options.mask_code,
         lang: session.loader.read_locale(),
-        dir: session.text_direction(),
+        dir: session.text_direction().unwrap_or_default(),
         formatting: options.number_formatting,
         ..FrameLook::default()
     }

@@ -176,9 +176,17 @@ impl Session {
         [&self.loader.base(), "v1/checkouts/", checkout, "/", &self.loader.purpose()].concat()
     }
 
-    /// Returns the direction of the language's script for the attribute `dir`: `rtl` or empty.
-    pub fn text_direction(&self) -> String {
-        Value(self.loader.read_texts()).text("dir")
+    /// Marks an element as one in the language and direction of the form's texts, which may not be those of the page.
+    pub fn mark_language(&self, element: &web_sys::Element) {
+        let _ = element.set_attribute("lang", &self.loader.read_locale());
+        if let Some(direction) = self.text_direction() {
+            let _ = element.set_attribute("dir", &direction);
+        }
+    }
+
+    /// Returns the direction of the language's script for the attribute `dir`: `rtl`, or `None` for that of the page.
+    pub fn text_direction(&self) -> Option<String> {
+        Some(Value(self.loader.read_texts()).text("dir")).filter(|direction| !direction.is_empty())
     }
 
     /// Takes a form out of those that shoppers see. Its place stays.

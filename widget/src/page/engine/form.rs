@@ -238,10 +238,7 @@ impl Form {
     fn adopt_form(&mut self) {
         use wasm_bindgen::JsCast as _;
         if let Some(form) = self.form_ref.cast::<HtmlElement>() {
-            let direction = self.session.text_direction();
-            if !direction.is_empty() {
-                let _ = form.set_attribute("dir", &direction);
-            }
+            self.session.mark_language(&form);
             self.handle.form.replace(Some(form.unchecked_into()));
         }
     }

@@ -111,7 +111,7 @@ impl Form {
         html! {
             <>
                 <form ref={self.form_ref.clone()} ~className={self.form_class(part)} method="POST" action={self.session.submit_address(&self.session.loader.checkout_id())}
-                    target={[&self.handle.container.id(), "-target"].concat()} lang={self.session.loader.read_locale()}
+                    target={[&self.handle.container.id(), "-target"].concat()}
                     novalidate={true} accept-charset="UTF-8">
                     <input type="hidden" name="paymentBrand" value={code.clone()} />
                     <input type="hidden" name="shopperResultUrl" value={self.handle.result_address()} />

@@ -27,8 +27,7 @@ pub fn mount(session: &Rc<Session>, form: &Rc<FormHandle>) {
     let locale = session.loader.read_locale();
     if let Some(node) = form.form_node() {
         node.set_attribute("lang", &locale);
-        let direction = session.text_direction();
-        if !direction.is_empty() {
+        if let Some(direction) = session.text_direction() {
             node.set_attribute("dir", &direction);
         }
     }

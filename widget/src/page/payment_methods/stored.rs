@@ -32,6 +32,7 @@ pub fn offer(session: &Rc<Session>, config: &Rc<Config>) {
     }
     let Some(first) = first_place(session) else { return };
     let container = dom::make("div", "wpwl-container wpwl-container-registration wpwl-clearfix", &[], "");
+    session.mark_language(&container);
     // The same number twice would need two pages in one millisecond.
     let now = Value(js_sys::Date::now().into());
     container.set_id(&["registration_", &now.display()].concat());

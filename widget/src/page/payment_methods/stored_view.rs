@@ -23,7 +23,7 @@ impl Form {
             <>
                 <form ref={self.form_ref.clone()} method="POST" action={self.session.submit_address(&self.session.loader.checkout_id())} target="registrations-target"
                     class="wpwl-form wpwl-form-registration wpwl-form-registrations wpwl-form-has-inputs wpwl-clearfix"
-                    lang={self.session.loader.read_locale()} novalidate={true} accept-charset="UTF-8" data-action="submit-registration">
+                    novalidate={true} accept-charset="UTF-8" data-action="submit-registration">
                     <input type="hidden" name="shopperResultUrl" value={self.handle.result_address()} />
                     { entries }
                     { self.view_button("submit", "submit", "pay", html! { { text } }) }
