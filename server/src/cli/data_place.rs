@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use tillgate_os::text_file::read_text_file;
 use tillgate_store::entity_directory::Directory;
-use tillgate_store::snapshot::StoreSnapshot;
+use tillgate_store::read::snapshot::StoreSnapshot;
 use tillgate_store::{
     AdminStore, PaymentHistory, Sources, Store, StoreError, StoreLocation, WriteLimits, is_served, truncate_wal,
 };

@@ -12,8 +12,8 @@ use tillgate_domain::settlement::reconciliation::file::FileName;
 use tillgate_file_transfer::file_push::{PushFault, push_file};
 use tillgate_gateway::App;
 use tillgate_store::StoreError;
+use tillgate_store::cluster::background_work::BackgroundWork;
 use tillgate_store::delivery::file_delivery::{ClaimedPush, PushOutcome};
-use tillgate_store::lease::BackgroundWork;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 

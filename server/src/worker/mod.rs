@@ -27,7 +27,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::registration::Registration;
 use tillgate_gateway::App;
-use tillgate_store::lease::BackgroundWork;
+use tillgate_store::cluster::background_work::BackgroundWork;
 use tokio::sync::watch;
 
 use tillgate_api::form::Builds;

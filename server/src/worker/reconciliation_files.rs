@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tillgate_gateway::App;
 use tillgate_gateway::settlement::reconciliation_days::ListedDays;
-use tillgate_store::lease::BackgroundWork;
+use tillgate_store::cluster::background_work::BackgroundWork;
 use tokio::sync::watch;
 use tokio::time::Instant;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tillgate_domain::id::{EntityId, ScheduleId, log_tag};
 use tillgate_domain::schedule::Schedule;
 use tillgate_gateway::{App, Failure};
-use tillgate_store::lease::BackgroundWork;
+use tillgate_store::cluster::background_work::BackgroundWork;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 

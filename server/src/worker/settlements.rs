@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tillgate_domain::id::{EntityId, log_tag};
 use tillgate_gateway::App;
 use tillgate_os::process::{BACKGROUND, lower_priority};
-use tillgate_store::lease::BackgroundWork;
+use tillgate_store::cluster::background_work::BackgroundWork;
 use tokio::sync::watch;
 
 use super::ticks::Ticks;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use tillgate_domain::id::{PaymentId, log_tag};
 use tillgate_gateway::{Failure, Gateway};
-use tillgate_store::lease::BackgroundWork;
+use tillgate_store::cluster::background_work::BackgroundWork;
 use tillgate_store::timer::{Timer, TimerKind};
 
 /// Maximum number of timers that are loaded at once.

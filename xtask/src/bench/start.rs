@@ -17,7 +17,7 @@ use crate::toolchain::run_step;
 
 /// Sources that determine the format of a stored payment. If one changes, the filled store is made again.
 const SHAPE: [&str; 6] = [
-    "server/crates/store/src/migrations.rs",
+    "server/crates/store/src/schema/migrations.rs",
     "server/crates/store/src/document.rs",
     "server/crates/store/src/payment/rows.rs",
     "server/crates/domain/src/payment/account.rs",

@@ -27,7 +27,7 @@ use tillgate_shared::parameter::{
     FormatSet, ParameterError, Parameters, check_card_numbers, check_formats, check_lists, find_parameter,
     normalize_parameters, unknown_names,
 };
-use tillgate_store::credential::AccessGrant;
+use tillgate_store::access::credential::AccessGrant;
 use tillgate_store::entity_directory::Directory;
 
 use super::app_state::AppState;

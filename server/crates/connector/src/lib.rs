@@ -7,10 +7,10 @@
 mod account;
 mod capabilities;
 pub mod http;
-pub mod messages;
 mod not_configured;
 mod order;
 mod outcome;
+pub mod recorded_messages;
 mod route;
 pub mod sandbox;
 pub mod three_ds;

@@ -13,8 +13,8 @@ use tillgate_engine::{Params, Session};
 use tillgate_os::process;
 use tillgate_shared::format::mask::mask_card_numbers;
 
-use super::StoreError;
-use crate::credential::HashKey;
+use crate::StoreError;
+use crate::access::credential::HashKey;
 use crate::ledger;
 
 /// Name of the savepoint of an act inside of a transaction.

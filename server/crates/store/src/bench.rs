@@ -8,9 +8,10 @@ use tillgate_domain::payment::Payment;
 use tillgate_engine::Session;
 use tillgate_engine::sqlite::SqliteSession;
 
-use super::open_for_writing::open_session;
-use super::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError, decision_input};
+use crate::place::open_for_writing::open_session;
 use crate::settlement::booking::{EntryActor, record_booking};
+use crate::write::decision_input;
+use crate::{Changes, LoadedRecords, RecordKeys, Sources, Store, StoreError};
 
 /// Opens a store's file for writing, and migrates it.
 ///

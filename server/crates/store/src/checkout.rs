@@ -6,10 +6,10 @@ use tillgate_domain::id::{CheckoutId, EntityId};
 use tillgate_domain::payment::Payment;
 use tillgate_engine::{Session, params};
 
-use super::changes::{Change, Stage, WriteContext};
-use super::document::{encode_document, read_document};
-use super::{Changes, Store, StoreError};
+use crate::document::{encode_document, read_document};
 use crate::payment::load;
+use crate::write::changes::{Change, Stage, WriteContext};
+use crate::{Changes, Store, StoreError};
 
 /// A checkout without its parameters, and its last attempt.
 pub type CheckoutWithAttempt = (Checkout<IgnoredAny>, Option<Payment>);

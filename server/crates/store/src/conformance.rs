@@ -15,8 +15,8 @@ pub(crate) mod timers;
 
 use std::sync::Arc;
 
-use super::{AdminStore, Store};
 use crate::entity_directory::Directory;
+use crate::{AdminStore, Store};
 
 /// A backend under test.
 pub(crate) trait Backend {

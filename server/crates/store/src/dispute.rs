@@ -13,13 +13,14 @@ use tillgate_domain::id::{DisputeId, EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_engine::{Params, Session, params};
 
-use super::changes::{Change, Stage, WriteContext};
-use super::document::{encode_document, read_document};
-use super::{AdminStore, Changes, Store, StoreError, timer};
 use crate::delivery::event;
 use crate::dispute::evidence::EvidenceChange;
+use crate::document::{encode_document, read_document};
 use crate::ledger;
 use crate::payment::load;
+use crate::timer;
+use crate::write::changes::{Change, Stage, WriteContext};
+use crate::{AdminStore, Changes, Store, StoreError};
 
 /// A change of a dispute.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use tillgate_engine::Row;
 
-use super::StoreError;
+use crate::StoreError;
 
 /// Encodes an aggregate as JSON.
 pub(super) fn encode_document<T: serde::Serialize>(aggregate: &T) -> Vec<u8> {

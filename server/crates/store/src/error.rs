@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tillgate_engine::ErrorKind;
 use tillgate_os::randomness::NoRandomness;
 
-use super::DiskFault;
+use crate::DiskFault;
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use tillgate_engine::ErrorKind;
 
-use super::StoreError;
+use crate::StoreError;
 
 /// A fault that an operator can repair. The affected request gets status 503, and nothing of it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl DiskFault {
             ErrorKind::Unavailable | ErrorKind::UnknownCommit => Self::Unreachable,
             ErrorKind::DiskFailing => Self::Failing,
             ErrorKind::Damaged => Self::Damaged,
-            // Only the hook of `schema_guard::check_commits` refuses commits.
+            // Only the hook of `schema::guard::check_commits` refuses commits.
             ErrorKind::CommitRefused => Self::SchemaChanged,
             ErrorKind::NoRow
             | ErrorKind::InvalidStatement

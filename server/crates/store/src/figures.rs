@@ -9,9 +9,9 @@ use tillgate_engine::{Session, params};
 use crate::cluster;
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::keys::vault_keys::{VaultKeyRecord, load_key_records};
-use crate::migrations::VERSION;
 use crate::payment::open_work::MAX_COUNT;
-use crate::store_file::{path_with_suffix, store_path};
+use crate::place::store_file::{path_with_suffix, store_path};
+use crate::schema::migrations::VERSION;
 use crate::{Store, StoreError};
 
 /// Work of one kind that waits.

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use tillgate_engine::{Session, params};
 use tillgate_vault::Sealed;
 
-use super::{Store, StoreError};
 use crate::keys::sealed::read_sealed_option;
+use crate::{Store, StoreError};
 
 /// A build of the form in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq)]

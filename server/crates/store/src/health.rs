@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use tillgate_engine::Session;
 use tokio::sync::Mutex;
 
-use super::error::Cause;
-use super::fault::DiskFault;
-use super::store_file::open_reader;
-use super::{Store, StoreError, StoreErrorKind};
+use crate::error::Cause;
+use crate::fault::DiskFault;
+use crate::place::store_file::open_reader;
+use crate::{Store, StoreError, StoreErrorKind};
 
 /// Time for which a result is reused, so that frequent requests do not cause frequent writes.
 const REUSE_PERIOD: Duration = Duration::from_secs(1);

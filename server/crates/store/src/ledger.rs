@@ -7,12 +7,12 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_engine::{Error, ErrorKind, Session, params};
 
-use super::StoreError;
-use super::document::encode_document;
-use super::error::Cause;
-use super::table_info::has_table;
-use super::timer::start_settlement_timer;
+use crate::StoreError;
+use crate::document::encode_document;
+use crate::error::Cause;
+use crate::schema::tables::has_table;
 use crate::settlement::record_digest;
+use crate::timer::start_settlement_timer;
 
 /// The name of the key of the audit log, both of its row and of its record in the vault.
 pub(crate) const AUDIT_KEY: &str = "audit key";

@@ -1,5 +1,16 @@
 //! The place of a store's data: the file of a data folder, or a database of a cluster.
 
+pub(crate) mod admin_open;
+pub(crate) mod checkpoint;
+pub(crate) mod location;
+pub(crate) mod lock;
+pub(crate) mod open;
+pub(crate) mod open_for_writing;
+pub mod restore;
+pub mod restore_loss;
+pub(crate) mod store_file;
+pub(crate) mod wal_scrub;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tillgate_engine::Session;
 use tillgate_engine::postgres::{PostgresAddress, PostgresSession};
 
-use super::StoreError;
-use super::store_file::open_reader;
+use crate::StoreError;
+use crate::place::store_file::open_reader;
 
 /// The place of a store's data.
 pub(super) enum StorePlace {

@@ -6,7 +6,7 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::policy_report::{MAX_VIOLATIONS, PolicyReport, RETENTION};
 use tillgate_engine::{Session, params};
 
-use super::{Store, StoreError};
+use crate::{Store, StoreError};
 
 /// A violation and the number of its reports.
 #[derive(Debug)]

@@ -15,10 +15,10 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::review::decision::{DecisionType, ReviewDecision};
 use tillgate_engine::{Session, params};
 
-use super::changes::{Change, Stage, WriteContext};
-use super::timer::{self, TimerKind};
-use super::{Changes, Sources, StoreError};
 use crate::ledger;
+use crate::timer::{self, TimerKind};
+use crate::write::changes::{Change, Stage, WriteContext};
+use crate::{Changes, Sources, StoreError};
 
 impl Changes {
     /// Records a decision about a held payment in the audit, and queues its callback if a configuration applies. The

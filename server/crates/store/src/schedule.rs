@@ -16,11 +16,11 @@ use tillgate_domain::id::{EntityId, RegistrationId, ScheduleId};
 use tillgate_domain::schedule::{Schedule, ScheduleAct, ScheduleRun, ScheduleStep, StepType};
 use tillgate_engine::{Params, Session, params};
 
-use super::changes::{Change, Stage, WriteContext};
-use super::document::{encode_document, read_document};
-use super::{Changes, Sources, Store, StoreError};
 use crate::delivery::event;
+use crate::document::{encode_document, read_document};
 use crate::ledger;
+use crate::write::changes::{Change, Stage, WriteContext};
+use crate::{Changes, Sources, Store, StoreError};
 
 /// Maximum number of requests of a chain, of runs and of schedules that one answer lists.
 const LISTED: u32 = 100;

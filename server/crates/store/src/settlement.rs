@@ -25,10 +25,11 @@ use tillgate_domain::settlement::{BatchTotals, FxRates, SettlementState, Settlem
 use tillgate_engine::{Session, params};
 use tillgate_shared::money::Currency;
 
-use super::admin::Act;
-use super::document::{decode_document, encode_document, read_document};
-use super::timer::TimerKind;
-use super::{AdminStore, PaymentHistory, Store, StoreError, ledger};
+use crate::admin::Act;
+use crate::document::{decode_document, encode_document, read_document};
+use crate::ledger;
+use crate::timer::TimerKind;
+use crate::{AdminStore, PaymentHistory, Store, StoreError};
 
 /// Largest number of batches on a page, and of postponed entries that are loaded at once.
 const PAGE: u16 = 500;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tillgate_os::clock::{Clock, SystemClock};
 use tillgate_os::randomness::{Randomness, SystemRandomness};
 
-use super::StoreError;
+use crate::StoreError;
 
 /// Sources of time and randomness. The ids of messages and the key of the token hashes are random, and messages are
 /// due from the time of the write.

@@ -5,18 +5,18 @@ use std::sync::{Arc, OnceLock};
 use tillgate_engine::Session;
 use tokio::sync::Notify;
 
-use super::change_log::ChangeLog;
-use super::cluster::lease_keeper::LeaseKeeper;
-use super::entity_directory::Directory;
-use super::error::StoreError;
-use super::fault::Damage;
-use super::health::LatestCheck;
-use super::job_queue::Lane;
-use super::long_reads::LongReads;
-use super::place::StorePlace;
-use super::readers::Readers;
-use super::sources::Sources;
-use super::writer::Writer;
+use crate::cluster::lease_keeper::LeaseKeeper;
+use crate::entity_directory::Directory;
+use crate::error::StoreError;
+use crate::fault::Damage;
+use crate::health::LatestCheck;
+use crate::place::StorePlace;
+use crate::read::change_log::ChangeLog;
+use crate::read::long_reads::LongReads;
+use crate::read::readers::Readers;
+use crate::sources::Sources;
+use crate::write::job_queue::Lane;
+use crate::write::writer::Writer;
 
 /// The gateway's data, in one SQLite file or in a database of a cluster. All threads share it.
 pub struct Store {

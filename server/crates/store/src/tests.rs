@@ -12,10 +12,10 @@ use tillgate_engine::postgres::{PostgresAddress, SessionLimits};
 use tillgate_test_cluster::Cluster;
 
 use self::watched_session::ROLE;
-use super::conformance::{Backend, conformance_suite};
-use super::{AdminStore, Sources, Store};
 use crate::cluster::NodeOptions;
+use crate::conformance::{Backend, conformance_suite};
 use crate::entity_directory::Directory;
+use crate::{AdminStore, Sources, Store};
 
 /// A data folder.
 struct Sqlite(tempfile::TempDir);

@@ -11,10 +11,10 @@ use tillgate_domain::id::{CheckoutId, EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_engine::{Session, ToValue, params};
 
-use super::changes::{Change, Stage, WriteContext};
-use super::cluster::inquiries::load_due_inquiries;
-use super::lease::BackgroundWork;
-use super::{Changes, Sources, Store, StoreError};
+use crate::cluster::background_work::BackgroundWork;
+use crate::cluster::inquiries::load_due_inquiries;
+use crate::write::changes::{Change, Stage, WriteContext};
+use crate::{Changes, Sources, Store, StoreError};
 
 /// The action of a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ struct TimerStop {
 
 impl TimerKind {
     /// Returns the name in the column `kind`.
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::End => "end",
             Self::Review => "review",
@@ -121,7 +121,7 @@ impl Change for TimerStop {
 
 /// Starts a timer that ends a pending payment or a review, unless it is running already. `since` is by the clock of the
 /// entity, and is stored by the machine's. Does nothing if the entity is not stored.
-pub(super) fn start_end_timer(
+pub(crate) fn start_end_timer(
     session: &dyn Session,
     kind: TimerKind,
     payment: &str,
@@ -158,13 +158,13 @@ fn start_reminder(session: &dyn Session, reminder: &Reminder) -> Result<(), Stor
 }
 
 /// Returns true if a checkout has a reminder that is not sent yet.
-pub(super) fn has_reminder(session: &dyn Session, checkout: &CheckoutId) -> Result<bool, StoreError> {
+pub(crate) fn has_reminder(session: &dyn Session, checkout: &CheckoutId) -> Result<bool, StoreError> {
     Ok(session.has_row("SELECT 1 FROM timer WHERE kind = 'remind' AND subject = ?1", [checkout.as_str()])?)
 }
 
 /// Starts the paused reminder of an attempt that has ended. Does nothing if the checkout has none, or one of a later
 /// attempt.
-pub(super) fn resume_reminder(session: &dyn Session, checkout: &str, attempt: &str) -> Result<(), StoreError> {
+pub(crate) fn resume_reminder(session: &dyn Session, checkout: &str, attempt: &str) -> Result<(), StoreError> {
     session.send(
         "UPDATE timer SET waits = 0 WHERE kind = 'remind' AND subject = ?1 AND attempt = ?2",
         params![checkout, attempt],
@@ -174,7 +174,7 @@ pub(super) fn resume_reminder(session: &dyn Session, checkout: &str, attempt: &s
 
 /// Starts the timer that looks up the outcome of a payment at its connector, now by the machine's clock and for this
 /// process, which asks the connector. Does nothing if it is running already.
-pub(super) fn start_inquiry_timer(
+pub(crate) fn start_inquiry_timer(
     session: &dyn Session,
     payment: &Payment,
     sources: &Sources,
@@ -189,7 +189,7 @@ pub(super) fn start_inquiry_timer(
 
 /// Starts the timer of the settlements of an entity at a moment of the machine's clock, unless it is running already.
 /// Entities without payments of their own have none.
-pub(super) fn start_settlement_timer(
+pub(crate) fn start_settlement_timer(
     session: &dyn Session,
     entity: &EntityId,
     since: Timestamp,
@@ -205,7 +205,7 @@ pub(super) fn start_settlement_timer(
 
 /// Sets the timer of a dispute to its next moment by the clock of the entity, or stops it. Does nothing if the entity
 /// is not stored.
-pub(super) fn set_dispute_timer(
+pub(crate) fn set_dispute_timer(
     session: &dyn Session,
     dispute: &str,
     entity: &str,
@@ -223,13 +223,13 @@ pub(super) fn set_dispute_timer(
 }
 
 /// Stops a timer of a payment or checkout, if it runs.
-pub(super) fn stop_timer(session: &dyn Session, kind: TimerKind, subject: &str) -> Result<(), StoreError> {
+pub(crate) fn stop_timer(session: &dyn Session, kind: TimerKind, subject: &str) -> Result<(), StoreError> {
     session.send("DELETE FROM timer WHERE kind = ?1 AND subject = ?2", params![kind.as_str(), subject])?;
     Ok(())
 }
 
 /// Reads the timers that a query finds. Leaves out those whose entity is not valid.
-pub(super) fn read_timers(
+pub(crate) fn read_timers(
     session: &dyn Session,
     query: &str,
     parameters: &[&dyn ToValue],

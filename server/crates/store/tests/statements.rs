@@ -18,17 +18,17 @@ use tillgate_test_cluster::Cluster;
 /// Files about things that only SQLite has: its file, its settings, its copies, the seal's own triggers, and the
 /// acquirer's separate file.
 const SQLITE_ONLY: &[&str] = &[
-    "acquirer_ledger.rs",
+    "acquirer_host/ledger.rs",
     "copy/file_rules.rs",
     "copy/table_shape.rs",
     "keys/table_seal.rs",
     "keys/table_seal/acceptance.rs",
-    "restore.rs",
-    "restore_loss.rs",
+    "place/restore.rs",
+    "place/restore_loss.rs",
+    "place/store_file.rs",
+    "read/snapshot.rs",
     "review/refused_requests.rs",
-    "schema_check.rs",
-    "snapshot.rs",
-    "store_file.rs",
+    "schema/check.rs",
 ];
 
 /// The folder of what only a cluster has.
@@ -179,7 +179,7 @@ fn find_statements() -> BTreeMap<String, Texts> {
 fn open_on_postgres(cluster: &Cluster) -> PostgresSession {
     let address = PostgresAddress::parse(&cluster.create_database().unwrap(), "tests", SessionLimits::default());
     let session = PostgresSession::connect(&address.unwrap()).unwrap();
-    let baseline = concat!(env!("CARGO_MANIFEST_DIR"), "/src/postgres_migrations/0068_baseline.sql");
+    let baseline = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/postgres_migrations/0068_baseline.sql");
     session.run_script(&fs::read_to_string(baseline).unwrap()).unwrap();
     session
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tillgate_domain::access::audit::LogHead;
 use tillgate_domain::id::{decode_hex, to_hex};
 use tillgate_gateway::settlement::verification::Verification;
-use tillgate_store::snapshot::StoreSnapshot;
+use tillgate_store::read::snapshot::StoreSnapshot;
 
 use crate::cli::CommonOptions;
 use crate::cli::access::token::parse_entity_id;

@@ -6,8 +6,8 @@ use anyhow::Context as _;
 use clap::Args;
 use jiff::Timestamp;
 use tillgate_gateway::settlement::verification::Verification;
-use tillgate_store::restore::{Restored, has_current_version, restore_backup};
-use tillgate_store::snapshot::StoreSnapshot;
+use tillgate_store::place::restore::{Restored, has_current_version, restore_backup};
+use tillgate_store::read::snapshot::StoreSnapshot;
 use tillgate_vault::Vault;
 
 use crate::cli::CommonOptions;

@@ -11,7 +11,7 @@ use tillgate_domain::access::scope::{Scope, Scopes};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::parameter::Parameters;
-use tillgate_store::credential::{AccessDenied, AccessGrant};
+use tillgate_store::access::credential::{AccessDenied, AccessGrant};
 
 use crate::app_state::AppState;
 use crate::reference::{ROUTES, Route};

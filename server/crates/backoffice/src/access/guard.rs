@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use tillgate_domain::access::role::Permission;
-use tillgate_domain::access::user::{SessionStage, is_fresh_factor};
+use tillgate_domain::access::session::{SessionStage, is_fresh_factor};
 use tillgate_net::page_headers::{INTEGRITY_POLICY, SCRIPTS_WITH_HASH};
 
 use super::client::OfficeClient;

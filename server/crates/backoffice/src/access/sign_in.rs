@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
-use tillgate_domain::access::user::SessionStage;
+use tillgate_domain::access::session::SessionStage;
 use tillgate_gateway::access::passkey::RelyingParty;
 use tillgate_gateway::access::sign_in::{ConfirmedSession, SignInRefusal, check_password, confirm_session};
 

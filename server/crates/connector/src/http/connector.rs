@@ -6,9 +6,9 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use super::client::HostClient;
 use super::codes::{ResponseMeaning, interpret_response, not_executed_code};
-use super::message::{DescribedRequest, Exchange};
-use super::order::{self, UnsupportedOrder};
 use super::protocol::{HostOperation, HostResponse};
+use super::recorded_message::{DescribedRequest, Exchange};
+use super::request::{self, UnsupportedOrder};
 use super::response::CallResult;
 use crate::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
@@ -43,7 +43,7 @@ impl HttpConnector {
     /// Sends the order of a payment, and translates the result. Declines an order that the protocol cannot express,
     /// without sending it.
     async fn send_order(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
-        match order::authorization_request(request) {
+        match request::authorization_request(request) {
             Ok((operation, body)) => {
                 let exchange = self.begin_exchange(operation, request.reference, &body);
                 let result = exchange.end(self.client.authorize(operation, request.reference, &body).await);
@@ -61,7 +61,7 @@ impl HttpConnector {
             return codes::REFERENCE_UNKNOWN.into();
         };
         let key = &modification.reference;
-        match order::modification_request(modification, reference) {
+        match request::modification_request(modification, reference) {
             Ok(body) => {
                 let exchange = self.begin_exchange(operation, key, &body);
                 let result = exchange.end(self.client.modify(operation, key, &body).await);
@@ -167,7 +167,7 @@ impl Connector for HttpConnector {
     }
 
     async fn verify(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
-        match order::verification_request(request) {
+        match request::verification_request(request) {
             Ok(body) => {
                 let operation = HostOperation::Authorize;
                 let exchange = self.begin_exchange(operation, request.reference, &body);
@@ -188,7 +188,7 @@ impl Connector for HttpConnector {
 
     async fn reverse(&self, modification: &Modification) -> ConnectorOutcome {
         let Modification { reference, original_reference, merchant_id, amount, .. } = modification;
-        match order::earlier_request(merchant_id, original_reference, *amount) {
+        match request::earlier_request(merchant_id, original_reference, *amount) {
             Ok(body) => {
                 let exchange = self.begin_exchange(HostOperation::Reverse, reference, &body);
                 let result = exchange.end(self.client.reverse(reference, &body).await);
@@ -200,7 +200,7 @@ impl Connector for HttpConnector {
 
     async fn inquire(&self, inquiry: &Inquiry) -> Option<ConnectorOutcome> {
         let reference = &inquiry.reference;
-        match order::earlier_request(&inquiry.merchant_id, reference, inquiry.amount) {
+        match request::earlier_request(&inquiry.merchant_id, reference, inquiry.amount) {
             Ok(body) => {
                 let key = format!("{reference}-inquiry");
                 let exchange = self.begin_exchange(HostOperation::Inquire, &key, &body);

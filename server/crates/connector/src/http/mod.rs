@@ -8,9 +8,9 @@ pub mod client;
 pub mod codes;
 pub mod connector;
 pub mod key;
-mod message;
-pub mod order;
 pub mod protocol;
+mod recorded_message;
+pub mod request;
 pub mod response;
 pub mod signature;
 
@@ -18,7 +18,7 @@ pub use address::HostAddress;
 pub use client::{Deadlines, HostClient};
 pub use connector::HttpConnector;
 pub use key::SharedKey;
-pub use order::UnsupportedOrder;
+pub use request::UnsupportedOrder;
 
 pub use response::{CallFault, CallResult, ExpectedResponse};
 

@@ -15,5 +15,6 @@ pub mod passkey;
 pub mod password;
 pub mod role;
 pub mod scope;
+pub mod session;
 pub mod setup_fault;
 pub mod user;

@@ -1,6 +1,7 @@
 //! The session of a request.
 
-use tillgate_domain::access::user::{SessionStage, User};
+use tillgate_domain::access::session::SessionStage;
+use tillgate_domain::access::user::User;
 use tillgate_store::access::user_session::StoredSession;
 
 /// A session of a request.

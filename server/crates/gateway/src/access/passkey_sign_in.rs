@@ -4,7 +4,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 use tillgate_domain::access::passkey::ChallengePurpose;
-use tillgate_domain::access::user::{FactorFailures, SessionStage};
+use tillgate_domain::access::session::SessionStage;
+use tillgate_domain::access::user::FactorFailures;
 use tillgate_store::access::passkey::StoredPasskey;
 use tillgate_store::access::user::{UserChanges, UserInput, UserKey};
 use tillgate_store::access::user_change::UserChange;

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use tillgate_domain::access::role::{Permission, Permissions, Reach};
-use tillgate_domain::access::user::{SessionStage, User, UserState};
+use tillgate_domain::access::session::SessionStage;
+use tillgate_domain::access::user::{User, UserState};
 use tillgate_domain::id::EntityId;
 use tillgate_store::access::user::{LoadedUser, UserKey};
 use tillgate_store::entity_directory::Directory;

@@ -7,8 +7,8 @@ use tillgate_domain::access::approval::act::KeyAct;
 use tillgate_domain::access::scope::{Scope, Scopes};
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_store::AdminStore;
+use tillgate_store::access::credential::Credential;
 use tillgate_store::access::token::TokenInfo;
-use tillgate_store::credential::Credential;
 use tillgate_store::entity_directory::bearer_token;
 
 use crate::administration::{ActError, Administration, load_known_entity};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tillgate_connector::messages::collect_messages;
+use tillgate_connector::recorded_messages::collect_messages;
 use tillgate_connector::{Connector, ConnectorOutcome, Order, OrderRequest, PaymentRoute, ShopperPage};
 use tillgate_domain::id::log_tag;
 use tillgate_domain::payment::connector_message::ConnectorMessage;

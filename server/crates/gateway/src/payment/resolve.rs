@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use jiff::SignedDuration;
-use tillgate_connector::messages::collect_messages;
+use tillgate_connector::recorded_messages::collect_messages;
 use tillgate_connector::{Connector, ConnectorOutcome, Inquiry, Modification};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};

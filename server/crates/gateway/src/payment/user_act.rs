@@ -15,7 +15,7 @@ use tillgate_net::shares::Place;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_store::StoreErrorKind;
-use tillgate_store::node::Turn;
+use tillgate_store::cluster::node::Turn;
 
 use crate::access::actor::Actor;
 use crate::administration::ActError;

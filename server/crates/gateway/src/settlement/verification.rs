@@ -16,7 +16,7 @@ use tillgate_domain::settlement::ledger::{ACCOUNT_NAMES, ApprovedPayment, Ledger
 use tillgate_store::StoreError;
 use tillgate_store::keys::table_seal::acceptance::{REASON, SEAL_ACCEPT};
 use tillgate_store::keys::table_seal::{SEAL_BEGIN, UNSEALED, UNSOUND};
-use tillgate_store::snapshot::StoreSnapshot;
+use tillgate_store::read::snapshot::StoreSnapshot;
 
 use second_opinion::SecondOpinion;
 

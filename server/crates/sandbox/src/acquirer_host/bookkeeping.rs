@@ -7,8 +7,8 @@ use tillgate_connector::http::protocol::{
     AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome, HostResponse, ModificationRequest, PaymentData,
 };
 use tillgate_store::StoreError;
-use tillgate_store::acquirer_entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
-use tillgate_store::acquirer_ledger::LedgerTransaction;
+use tillgate_store::acquirer_host::entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
+use tillgate_store::acquirer_host::ledger::LedgerTransaction;
 
 use super::issuer::IssuerDecision;
 

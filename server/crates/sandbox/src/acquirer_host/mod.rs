@@ -22,7 +22,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use tillgate_connector::http::SharedKey;
 use tillgate_os::clock::{Clock, SystemClock};
-use tillgate_store::acquirer_ledger::AcquirerLedger;
+use tillgate_store::acquirer_host::ledger::AcquirerLedger;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

@@ -7,10 +7,10 @@ use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use maud::{DOCTYPE, Markup, html};
-use tillgate_connector::http::order::from_minor_units;
+use tillgate_connector::http::request::from_minor_units;
 use tillgate_os::randomness::{Randomness as _, SystemRandomness};
 use tillgate_shared::money::Currency;
-use tillgate_store::acquirer_entry::{HostPage, LedgerEntry};
+use tillgate_store::acquirer_host::entry::{HostPage, LedgerEntry};
 
 use super::bookkeeping;
 use super::routes::HostState;

@@ -15,8 +15,8 @@ use tillgate_connector::http::protocol::{
 use tillgate_connector::http::signature::{Signature, request_fingerprint};
 use tillgate_os::clock::Clock;
 use tillgate_store::StoreError;
-use tillgate_store::acquirer_entry::{EntryKind, LedgerEntry};
-use tillgate_store::acquirer_ledger::AcquirerLedger;
+use tillgate_store::acquirer_host::entry::{EntryKind, LedgerEntry};
+use tillgate_store::acquirer_host::ledger::AcquirerLedger;
 use tokio::sync::watch;
 
 use super::bookkeeping::{self, BookingResult, CallContext};

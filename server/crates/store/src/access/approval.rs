@@ -218,7 +218,7 @@ mod tests {
     use tillgate_engine::sqlite::SqliteSession;
 
     use super::*;
-    use crate::migrations;
+    use crate::schema::migrations;
 
     #[test]
     fn refunds_from_before_other_acts_could_wait_are_read_as_they_were() {

@@ -12,7 +12,7 @@ use tillgate_engine::{Row, Rows, Session, params};
 use tillgate_vault::Vault;
 
 use crate::document::decode_document;
-use crate::snapshot::StoreSnapshot;
+use crate::read::snapshot::StoreSnapshot;
 use crate::{Cancellation, Store, StoreError};
 
 /// Number of entries that are read in one snapshot. A long snapshot would keep the WAL from being truncated.

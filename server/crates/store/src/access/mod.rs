@@ -4,6 +4,7 @@ pub mod approval;
 mod approval_act;
 pub(crate) mod audit_chain;
 pub mod audit_log;
+pub mod credential;
 pub mod entity;
 pub mod passkey;
 pub mod saved_view;

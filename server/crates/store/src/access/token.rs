@@ -9,8 +9,8 @@ use tillgate_domain::id::EntityId;
 use tillgate_engine::{Session, params};
 use tillgate_vault::Vault;
 
+use crate::access::credential::{Credential, HashKey, Usage};
 use crate::admin::Act;
-use crate::credential::{Credential, HashKey, Usage};
 use crate::keys::sealed_key;
 use crate::keys::sealed_key::SealedKeyError;
 use crate::{AdminStore, Store, StoreError};

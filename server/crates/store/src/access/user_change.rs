@@ -3,7 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::access::one_time_code::RecoveryHash;
 use tillgate_domain::access::role::RoleGrant;
-use tillgate_domain::access::user::{FACTOR_LIMIT, FactorFailures, User, UserState};
+use tillgate_domain::access::session::FACTOR_LIMIT;
+use tillgate_domain::access::user::{FactorFailures, User, UserState};
 use tillgate_domain::id::UserId;
 use tillgate_engine::{Session, ToValue, params};
 use tillgate_vault::Sealed;

@@ -1,7 +1,7 @@
 //! Sessions and invitations of users as rows. The store has only hashes of their tokens.
 
 use jiff::Timestamp;
-use tillgate_domain::access::user::{IDLE_LIMIT, SESSION_LIMIT, SessionTimes};
+use tillgate_domain::access::session::{IDLE_LIMIT, SESSION_LIMIT, SessionTimes};
 use tillgate_domain::id::UserId;
 use tillgate_engine::{Row, Session, ToValue, params};
 

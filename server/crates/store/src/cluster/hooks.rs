@@ -11,10 +11,10 @@ use tillgate_vault::Vault;
 use super::commit_mark::CommitMark;
 use super::servers::{add_server, announce_keys};
 use super::writer_session::open_writer;
-use crate::directory_reload::DirectoryReload;
-use crate::group_commit::CommitHooks;
-use crate::job_queue::Lane;
-use crate::open_for_writing::VaultAccess;
+use crate::entity_directory::reload::DirectoryReload;
+use crate::place::open_for_writing::VaultAccess;
+use crate::write::group_commit::CommitHooks;
+use crate::write::job_queue::Lane;
 use crate::{Damage, DiskFault, StoreError};
 
 /// Other work of a thread that writes.

@@ -18,8 +18,8 @@ use tillgate_os::clock::time_since_boot;
 use tokio::sync::oneshot;
 
 use super::clock_check::ClockCheck;
+use crate::cluster::background_work::BackgroundWork;
 use crate::error::Cause;
-use crate::lease::BackgroundWork;
 use crate::{Sources, StoreError};
 
 /// Time after which the database lets another process have a lease. With [`RENEWAL`] it is the longest pause of a kind

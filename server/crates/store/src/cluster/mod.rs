@@ -1,5 +1,6 @@
 //! The store in a database of PostgreSQL: its opening, and what only this place has.
 
+pub mod background_work;
 pub(crate) mod changed_counts;
 mod clock_check;
 mod commit_mark;
@@ -8,6 +9,7 @@ mod hooks;
 pub(crate) mod inquiries;
 pub(crate) mod lease_keeper;
 mod migrations;
+pub mod node;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 mod order_tests;
@@ -30,13 +32,13 @@ use self::hooks::ClusterHooks;
 use self::migrations::MIGRATIONS;
 use self::writer_session::open_writer;
 use crate::copy::move_mark::MoveMark;
-use crate::directory_reload::DirectoryReload;
 use crate::entity_directory::Directory;
-use crate::group_commit::{CommitQueue, HookedSession};
-use crate::open_for_writing::VaultAccess;
+use crate::entity_directory::reload::DirectoryReload;
 use crate::place::StorePlace;
-use crate::readers::Readers;
-use crate::writer::Writer;
+use crate::place::open_for_writing::VaultAccess;
+use crate::read::readers::Readers;
+use crate::write::group_commit::{CommitQueue, HookedSession};
+use crate::write::writer::Writer;
 use crate::{ChangeLog, Damage, Sources, Store, StoreError, WriteLimits, access};
 
 /// Loads the size of the database in bytes.

@@ -13,9 +13,9 @@ use tillgate_engine::{Session, WriteScope};
 use tokio::task::JoinHandle;
 
 use super::tests::{CLUSTER, open_node, parse};
-use crate::changes::{Change, Stage, WriteContext};
 use crate::conformance::samples::{sample_checkout, sample_entity, sample_time, write_changes};
 use crate::ledger::write_entry;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{AdminStore, Changes, LoadedRecords, RecordKeys, Store, StoreError};
 
 /// An entry of the audit log about an entity, or about the whole gateway.

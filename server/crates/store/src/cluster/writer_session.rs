@@ -10,7 +10,7 @@ use tillgate_engine::{FromValue as _, OwnedValue};
 use super::migrations::MIGRATIONS;
 use crate::StoreError;
 use crate::copy::move_mark::MoveMark;
-use crate::open_for_writing::VaultAccess;
+use crate::place::open_for_writing::VaultAccess;
 
 /// Opens a session that writes, with the schema of this version, and with the key of the audit log as far as `access`
 /// opens it.

@@ -16,7 +16,7 @@ use super::samples::{
     empty_directory, follow_up, pending_payment, sample_entity, sample_message, sample_payment, sample_time,
     with_parameter, with_result, write_changes,
 };
-use crate::credential::Credential;
+use crate::access::credential::Credential;
 use crate::{CacheStamp, Cancellation, Changes, Store, StoreError};
 
 /// Writes payments of the entities 1 and 2 in turn, a second apart, in one commit. Returns them, oldest first.

@@ -4,8 +4,9 @@ use tillgate_engine::Session;
 use tillgate_engine::sqlite::SqliteSession;
 
 use super::table_shape::TableShape;
-use crate::migrations::VERSION;
-use crate::{StoreError, migrations};
+use crate::StoreError;
+use crate::schema::migrations;
+use crate::schema::migrations::VERSION;
 
 /// Returns true if a file has the schema of this version. `None` if it has none.
 pub(super) fn has_current_schema(session: &dyn Session) -> Result<Option<bool>, StoreError> {

@@ -6,7 +6,7 @@ use tillgate_engine::Session;
 use crate::StoreError;
 use crate::cluster::copied_rules;
 use crate::error::Cause;
-use crate::table_info::has_table;
+use crate::schema::tables::has_table;
 
 /// Name of the table.
 const TABLE: &str = "store_move";

@@ -16,9 +16,10 @@ use crate::admin::Act;
 use crate::cluster::copied_rules;
 use crate::keys::table_seal;
 use crate::keys::table_seal::copied::SealedSums;
-use crate::snapshot::StoreSnapshot;
-use crate::store_file::{open_marked, store_path};
-use crate::{AdminStore, Sources, StoreError, StoreErrorKind, StoreLocation, lock};
+use crate::place::lock;
+use crate::place::store_file::{open_marked, store_path};
+use crate::read::snapshot::StoreSnapshot;
+use crate::{AdminStore, Sources, StoreError, StoreErrorKind, StoreLocation};
 
 /// The source of a copy.
 pub(super) struct CopySource {

@@ -3,8 +3,9 @@
 use tillgate_engine::Session;
 use tillgate_engine::sqlite::SqliteSession;
 
+use crate::StoreError;
 use crate::keys::table_seal::copied::find_slot;
-use crate::{StoreError, migrations};
+use crate::schema::migrations;
 
 /// Tables that belong to a place of the store and not to the store, with the reason why no copy has their rows.
 pub(crate) const NOT_COPIED: &[(&str, &str)] = &[

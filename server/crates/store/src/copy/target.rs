@@ -15,9 +15,11 @@ use crate::cluster::copied_rules;
 use crate::error::Cause;
 use crate::keys::table_seal::RowSum;
 use crate::keys::table_seal::copied::seal_copy;
-use crate::store_file::{make_folder, open_marked};
-use crate::table_info::has_table;
-use crate::{StoreError, StoreErrorKind, StoreLocation, lock, migrations};
+use crate::place::lock;
+use crate::place::store_file::{make_folder, open_marked};
+use crate::schema::migrations;
+use crate::schema::tables::has_table;
+use crate::{StoreError, StoreErrorKind, StoreLocation};
 
 /// A table that every new store has rows of.
 const FILLED: &str = "entity_level";

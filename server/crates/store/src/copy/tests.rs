@@ -13,8 +13,8 @@ use super::key_interval::KeyInterval;
 use super::*;
 use crate::cluster::tests::CLUSTER;
 use crate::keys::table_seal;
-use crate::open_for_writing::{VaultAccess, open_sealed_session};
-use crate::store_file::{open_marked, open_reader, store_path};
+use crate::place::open_for_writing::{VaultAccess, open_sealed_session};
+use crate::place::store_file::{open_marked, open_reader, store_path};
 use crate::{StoreErrorKind, cluster};
 
 fn sample_vault() -> Vault {
@@ -316,7 +316,7 @@ fn a_source_or_target_that_a_server_uses_does_not_move() {
     let (from, database) = (StoreLocation::in_folder(folder.path()), create_database());
     let mut copy = open_copy(&from, &database);
     copy.catch_up(|_| ()).unwrap();
-    let server = crate::lock::acquire_shared(folder.path()).unwrap();
+    let server = crate::place::lock::acquire_shared(folder.path()).unwrap();
     assert!(copy.try_switch(Some(&sample_vault())).unwrap().is_none());
     drop(server);
     assert!(copy.try_switch(Some(&sample_vault())).unwrap().is_some());
@@ -333,7 +333,7 @@ fn a_source_or_target_that_a_server_uses_does_not_move() {
     // The database notices the end of the server's connection a moment later.
     assert!(std::iter::repeat_with(|| copy.try_switch(Some(&sample_vault())).unwrap()).any(|moved| moved.is_some()));
     let empty = tempfile::tempdir().unwrap();
-    let _server = crate::lock::acquire_shared(empty.path()).unwrap();
+    let _server = crate::place::lock::acquire_shared(empty.path()).unwrap();
     let again = create_store(1);
     let other = create_database();
     move_store(&StoreLocation::in_folder(again.path()), &other);

@@ -11,11 +11,11 @@ use tillgate_domain::delivery;
 use tillgate_domain::id::{EntityId, MessageId};
 use tillgate_engine::{Session, params};
 
-use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook;
 use crate::delivery::webhook::Webhook;
 use crate::review::callback;
 use crate::review::callback::StoredCallback;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{Changes, Sources, Store, StoreError};
 
 /// Lease of a claimed message: longer than any delivery attempt, which takes half a minute, by more than the clocks of
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn the_time_and_the_id_of_a_message_come_from_outside() {
         let folder = tempfile::tempdir().unwrap();
-        let session = crate::open_for_writing::open_session(folder.path()).unwrap();
+        let session = crate::place::open_for_writing::open_session(folder.path()).unwrap();
         let sources = Sources { clock: Arc::new(FixedSources), randomness: Arc::new(FixedSources), process: None };
         let entity = EntityId::new(Timestamp::UNIX_EPOCH, [1; 9]);
         write_message(&session, &sources, &entity, REMINDER, &MessageTarget::Address("https://shop.example/")).unwrap();
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn messages_are_in_the_order_in_which_they_were_written_although_the_clock_goes_back() {
         let folder = tempfile::tempdir().unwrap();
-        let session = crate::open_for_writing::open_session(folder.path()).unwrap();
+        let session = crate::place::open_for_writing::open_session(folder.path()).unwrap();
         let mut previous = None;
         for now in [5_000, 5_000, 7_000, 1_000, 1_000, 6_999, 9_000] {
             let time = next_id_time(&session, Timestamp::from_millisecond(now).unwrap()).unwrap();

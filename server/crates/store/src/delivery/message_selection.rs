@@ -141,7 +141,7 @@ mod tests {
     fn create_outbox(messages: &[(&str, &str, i64)]) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
-        let session = crate::open_for_writing::open_session(folder.path()).unwrap();
+        let session = crate::place::open_for_writing::open_session(folder.path()).unwrap();
         for (number, (owner, queue, due)) in messages.iter().enumerate() {
             let id = MessageId::new(Timestamp::UNIX_EPOCH, [u8::try_from(number % 256).unwrap(); 9]);
             let id = format!("{}{number:08x}", &id.as_str()[..24]);

@@ -3,6 +3,7 @@
 //! Entities have their effective settings here: their own, and those inherited from above. The store fills it at start
 //! and again within half a second of a change by the command line.
 
+pub(crate) mod reload;
 mod risk;
 mod tree;
 
@@ -28,7 +29,7 @@ use tillgate_domain::access::inheritance::find_setting;
 use tillgate_domain::access::level::Level;
 use tillgate_domain::id::EntityId;
 
-use crate::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
+use crate::access::credential::{AccessDenied, AccessGrant, Credential, HashKey, Usage, hash_password};
 
 /// Name of the setting with the creditor's identifier.
 const CREDITOR_ID: &str = "sepa-creditor-id";

@@ -9,7 +9,7 @@ use crate::access::token;
 use crate::error::Cause;
 use crate::keys::sealed_key::{SealedKeyError, make_stored_key, open_stored_key};
 use crate::ledger::AUDIT_KEY;
-use crate::table_info::has_table;
+use crate::schema::tables::has_table;
 
 /// Opens the key of the audit log. `None` if the store has none, because it is not sealed.
 pub(crate) fn open_audit_key(session: &dyn Session, vault: &Vault) -> Result<Option<AuditKey>, SealedKeyError> {

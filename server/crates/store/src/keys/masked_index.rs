@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn earlier_payments_keep_six_digits_and_a_masked_index() {
         let session = SqliteSession::open_in_memory().unwrap();
-        crate::migrations::migrate_to(&session, 48);
+        crate::schema::migrations::migrate_to(&session, 48);
         let (key, index) = (AccountIndexKey::new(Zeroizing::new([7; 32])), "0f".repeat(32));
         let ids: Vec<PaymentId> = (1..=3).map(|number| PaymentId::new(Timestamp::UNIX_EPOCH, [number; 9])).collect();
         let context = json!({ "card": index, "account": index, "bin": "42000012", "card_country": "DE" });
@@ -90,7 +90,7 @@ mod tests {
             let insert = "INSERT INTO payment (entity, id, document) VALUES ('e1', ?1, ?2)";
             session.execute(insert, params![id.as_str(), document.as_bytes()]).unwrap();
         }
-        crate::migrations::migrate(&session).unwrap();
+        crate::schema::migrations::migrate(&session).unwrap();
         assert!(!mask_batch(&session, &key).unwrap());
         let load = |id: &PaymentId| -> Value {
             let query = "SELECT document FROM payment WHERE id = ?1";

@@ -286,7 +286,7 @@ pub(crate) fn begin_immediate(session: &dyn Session) -> Result<Transaction<'_>, 
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::keys::sealed::*;
-    use crate::open_for_writing::open_session;
+    use crate::place::open_for_writing::open_session;
 
     #[test]
     fn every_column_that_is_sealed_gets_another_key() {

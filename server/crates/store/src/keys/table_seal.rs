@@ -19,11 +19,12 @@ use tillgate_domain::access::audit_key::finish_code;
 use tillgate_engine::Session;
 use tillgate_engine::sqlite::SqliteSession;
 
+use crate::StoreError;
 use crate::keys::sealed;
 use crate::ledger;
-use crate::migrations::VERSION;
-use crate::table_info::has_table;
-use crate::{StoreError, schema_check};
+use crate::schema;
+use crate::schema::migrations::VERSION;
+use crate::schema::tables::has_table;
 pub use tables::UNSEALED;
 use tables::{SEALED, sealed_tables};
 
@@ -194,7 +195,7 @@ pub(crate) fn prepare_session(
         (None, true) => {
             let mut unsound = find_earlier_seal(session)?;
             // The store is sealed as it is, so the audit log has to say what was wrong before.
-            unsound.extend(schema_check::find_write_hazards(session)?);
+            unsound.extend(schema::check::find_write_hazards(session)?);
             seal_store(session, key, &unsound)
         }
         (Some(unsound), _) => seal_store(session, key, unsound),
@@ -235,7 +236,7 @@ pub(crate) fn find_differences(session: &dyn Session, key: Option<&AuditKey>) ->
         (Some(_), None) => vec!["the store is sealed with a key that the vault does not open".to_owned()],
         (Some(seal), Some(key)) => compare_rows(session, key, &seal)?,
     };
-    faults.extend(schema_check::find_differences(session)?);
+    faults.extend(schema::check::find_differences(session)?);
     Ok(faults)
 }
 

@@ -6,8 +6,8 @@ use tillgate_engine::{Session, params};
 use tillgate_vault::Sealed;
 
 use crate::admin::Act;
-use crate::changes::{Change, Stage, WriteContext};
 use crate::keys::sealed::read_sealed;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{AdminStore, Changes, Store, StoreError};
 
 /// A channel's key pair in its stored form.

@@ -5,7 +5,7 @@ use tillgate_domain::id::PaymentId;
 use tillgate_engine::params;
 use tillgate_vault::Sealed;
 
-use crate::changes::{Change, Stage, WriteContext};
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{Changes, Store, StoreError};
 
 /// A payment's card number, sealed by the vault.

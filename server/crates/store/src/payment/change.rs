@@ -6,12 +6,12 @@ use tillgate_domain::effects::{self, AtWrite, PaymentEffects, TimerEffect};
 use tillgate_domain::id::EntityId;
 use tillgate_domain::payment::Payment;
 
-use crate::change_log::Slot;
-use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::event;
 use crate::payment::{guards, rows};
+use crate::read::change_log::Slot;
 use crate::settlement::booking::{EntryActor, record_booking};
 use crate::timer::{self, TimerKind};
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{Changes, StoreError, dispute, review};
 
 /// A new or changed payment.

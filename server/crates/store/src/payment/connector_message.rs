@@ -6,8 +6,8 @@ use tillgate_domain::payment::Payment;
 use tillgate_domain::payment::connector_message::{ConnectorMessage, dropped_numbers};
 use tillgate_engine::{Session, params};
 
-use crate::changes::{Change, Stage, WriteContext};
 use crate::document::{decode_document, encode_document};
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{AdminStore, Changes, Store, StoreError};
 
 /// A message of a payment with its number.

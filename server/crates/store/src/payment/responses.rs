@@ -5,8 +5,8 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::idempotency::{EncodedResponse, IdempotencyKey, IdempotentRequest, StoredResponse};
 use tillgate_engine::{Session, params};
 
-use crate::changes::{Change, Stage, WriteContext};
 use crate::error::Cause;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{Changes, Store, StoreError};
 
 /// Maximum number of rows that one write deletes, so that other writes do not wait long.

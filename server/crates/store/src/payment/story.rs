@@ -267,7 +267,7 @@ mod tests {
     fn a_message_of_another_tenant_or_to_an_unseen_receiver_is_not_found_although_it_names_the_payment() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), empty_directory(), Sources::system()).unwrap();
-        let session = crate::open_for_writing::open_session(folder.path()).unwrap();
+        let session = crate::place::open_for_writing::open_session(folder.path()).unwrap();
         let [own, above, foreign] = [1, 2, 3].map(|number| sample_entity(number).id);
         let payment = PaymentId::new(sample_time(1), [1; 9]);
         let address = format!("https://shop.example/?id={}", payment.as_str());

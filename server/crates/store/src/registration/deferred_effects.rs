@@ -11,10 +11,10 @@ use tillgate_domain::registration::standing_instruction::PendingInstruction;
 use tillgate_engine::params;
 use tillgate_vault::Sealed;
 
-use crate::changes::{Change, Stage, WriteContext};
 use crate::document::{decode_document, encode_document};
 use crate::keys::sealed::read_sealed_option;
 use crate::registration::stored_credentials::NewRegistration;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{Changes, Store, StoreError};
 
 /// Effects of a pending payment on stored credentials: applied on success, undone or dropped on failure.

@@ -7,8 +7,8 @@ use tillgate_domain::registration::Registration;
 use tillgate_engine::Row;
 
 use crate::document::read_document;
-use crate::entity_pages::collect_first;
 use crate::payment::queries::MAX_ID;
+use crate::read::entity_pages::collect_first;
 use crate::{Store, StoreError};
 
 const NEWEST: &str = "SELECT id, entity FROM registration WHERE entity = ?1 AND ?2 = 0 AND id < ?3 ORDER BY id DESC";

@@ -12,11 +12,11 @@ use tillgate_domain::registration::standing_instruction::StandingInstruction;
 use tillgate_engine::{Session, params};
 use tillgate_vault::Sealed;
 
-use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::event;
 use crate::document::{encode_document, read_document};
 use crate::keys::sealed::read_sealed_option;
 use crate::ledger;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{Changes, Sources, Store, StoreError, schedule};
 
 /// Keys of the stored credentials to load for a decision.

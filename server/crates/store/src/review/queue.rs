@@ -15,10 +15,10 @@ use tillgate_domain::review::queue::{
 };
 use tillgate_engine::{Row, Rows, Session, params};
 
-use crate::changes::{Change, Stage, WriteContext};
 use crate::delivery::webhook::timestamp_from_milliseconds;
 use crate::ledger;
 use crate::payment::load;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{AdminStore, Changes, Sources, Store, StoreError};
 
 /// Maximum number of reviews that a page reads, including those that the filter rejects.

@@ -68,7 +68,7 @@ fn refuse_request(session: &dyn Session, request: &WaitingRequest) -> Result<(),
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::migrations::{migrate, migrate_to};
+    use crate::schema::migrations::{migrate, migrate_to};
     use tillgate_engine::sqlite::SqliteSession;
 
     fn read_column(session: &dyn Session, query: &str) -> Vec<String> {

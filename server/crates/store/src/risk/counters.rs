@@ -9,7 +9,7 @@ use tillgate_domain::id::EntityId;
 use tillgate_engine::{Error, ErrorKind, Session, params};
 use tillgate_risk::{CounterKey, CounterRow};
 
-use crate::changes::{Change, Stage, WriteContext};
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{Changes, Store, StoreError};
 
 /// Largest number of rows of an entity and kind.
@@ -237,8 +237,8 @@ fn delete_expired_rows(session: &dyn Session, part: TablePart, now: i64) -> Resu
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use crate::migrations;
     use crate::risk::counters::*;
+    use crate::schema::migrations;
     use tillgate_engine::sqlite::SqliteSession;
 
     #[test]

@@ -8,10 +8,10 @@ use tillgate_domain::risk::list::ListPosition;
 use tillgate_domain::risk::rules::{RiskAction, RiskChange, RiskState, RuleVersionSummary, VersionRole};
 use tillgate_engine::{Session, params};
 
-use crate::changes::{Change, Stage, WriteContext};
 use crate::entity_directory::{Directory, StoredRisk};
 use crate::risk::decision_log;
 use crate::risk::list;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{AdminStore, Changes, Store, StoreError};
 
 /// Keys of the risk rules and lists to load for a decision.

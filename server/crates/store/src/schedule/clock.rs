@@ -10,10 +10,10 @@ use tillgate_domain::id::EntityId;
 use tillgate_domain::schedule::{ClockJump, Schedule};
 use tillgate_engine::{Session, params};
 
-use crate::changes::{Change, Stage, WriteContext};
 use crate::document::read_document;
 use crate::ledger;
 use crate::timer::TimerKind;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{AdminStore, Cancellation, Changes, Store, StoreError};
 
 /// Time within which a running gateway does what schedules have to do.

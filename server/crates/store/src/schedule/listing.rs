@@ -8,8 +8,8 @@ use tillgate_domain::id::{EntityId, ScheduleId};
 use tillgate_domain::schedule::Schedule;
 use tillgate_engine::{Row, Session};
 
-use crate::entity_pages::collect_first;
 use crate::payment::queries::MAX_ID;
+use crate::read::entity_pages::collect_first;
 use crate::{Store, StoreError};
 
 const ACTIVE: &str = "SELECT due, id FROM schedule

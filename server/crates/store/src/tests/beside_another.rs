@@ -11,11 +11,11 @@ use tillgate_engine::postgres::{PostgresAddress, PostgresSession};
 use super::create_database;
 use super::other_node::{MARK, OtherNode, other_merchant};
 use super::watched_session::{WatchedSession, watch_rows};
-use crate::changes::{Change, Stage, WriteContext};
 use crate::cluster::NodeOptions;
 use crate::conformance::Backend;
 use crate::conformance::samples::{sample_checkout, write_changes};
 use crate::entity_directory::Directory;
+use crate::write::changes::{Change, Stage, WriteContext};
 use crate::{AdminStore, Changes, RecordKeys, Store, StoreError, WriteLimits};
 
 /// Longest wait of a statement for a lock, after which it fails: both nodes wait for each other's statements.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tillgate_store::StoreError;
-use tillgate_store::lease::BackgroundWork;
+use tillgate_store::cluster::background_work::BackgroundWork;
 use tillgate_store::risk::velocity::{VelocityChange, VelocityCount};
 
 use super::count::{Count, HOUR};

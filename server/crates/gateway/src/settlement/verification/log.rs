@@ -4,7 +4,7 @@ use tillgate_domain::access::audit::{AuditEntry, BINDING, ChainEnds, ChainHash, 
 use tillgate_domain::access::audit_key::AuditKey;
 use tillgate_domain::id::{EntityId, to_hex};
 use tillgate_store::StoreError;
-use tillgate_store::snapshot::StoreSnapshot;
+use tillgate_store::read::snapshot::StoreSnapshot;
 
 use super::Verification;
 

@@ -8,8 +8,8 @@ use tillgate_domain::settlement::ledger::LedgerSums;
 use tillgate_domain::settlement::reconciliation::{Cashflow, TransactionType};
 use tillgate_domain::settlement::{BatchTotals, compute_record_movement};
 use tillgate_store::StoreError;
+use tillgate_store::read::snapshot::StoreSnapshot;
 use tillgate_store::settlement::record_digest::RecordDigest;
-use tillgate_store::snapshot::StoreSnapshot;
 
 use crate::settlement::verification::add_sums;
 use crate::settlement::verification::describe_sums;

@@ -11,7 +11,7 @@ use tillgate_domain::access::audit::AuditEntry;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::Payment;
 use tillgate_store::StoreError;
-use tillgate_store::snapshot::{StoreSnapshot, StoredBalance};
+use tillgate_store::read::snapshot::{StoreSnapshot, StoredBalance};
 
 use crate::settlement::verification::Verification;
 

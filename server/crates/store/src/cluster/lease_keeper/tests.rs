@@ -8,9 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_os::clock::Clock;
 
 use crate::cluster::NodeOptions;
+use crate::cluster::background_work::BackgroundWork;
 use crate::cluster::tests::{CLUSTER, CUT, open_both, open_node, parse};
 use crate::conformance::samples::empty_directory;
-use crate::lease::BackgroundWork;
 use crate::{Sources, Store, StoreErrorKind};
 
 /// The longest pause of background work after the death of its node.

@@ -9,7 +9,7 @@ use tillgate_engine::Session;
 use tillgate_engine::postgres::PostgresSession;
 
 use super::{CLUSTER, open_node, parse};
-use crate::job_queue::Lane;
+use crate::write::job_queue::Lane;
 use crate::{DiskFault, Store, StoreError, StoreErrorKind};
 
 /// The number that the request in the middle of a group inserts.

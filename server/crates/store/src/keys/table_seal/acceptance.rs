@@ -9,7 +9,7 @@ use tillgate_engine::Session;
 
 use crate::keys::table_seal::{RowSum, SEALED, Seal, compute_sum, load_seal};
 use crate::ledger;
-use crate::snapshot::StoreSnapshot;
+use crate::read::snapshot::StoreSnapshot;
 use crate::{AdminStore, StoreError};
 
 /// The action of the entry about accepted rows.

@@ -3,8 +3,8 @@ use tillgate_engine::sqlite::SqliteSession;
 use tillgate_engine::{OwnedValue, Session};
 
 use crate::keys::table_seal::*;
-use crate::migrations::{migrate, migrate_to};
-use crate::open_for_writing::{open_session, open_unmigrated};
+use crate::place::open_for_writing::{open_session, open_unmigrated};
+use crate::schema::migrations::{migrate, migrate_to};
 
 fn sample_key() -> AuditKey {
     AuditKey::new(&[7; 32])
