@@ -19,7 +19,12 @@ use super::response::{build_response, new_ndc};
 #[derive(Debug)]
 pub(super) enum ApiError {
     /// The request is not carried out.
-    Failed(Box<Failure>, Ndc),
+    Failed {
+        failure: Box<Failure>,
+        ndc: Ndc,
+        /// True if a part of it is stored, or may be.
+        may_be_stored: bool,
+    },
     /// The request was carried out before; this is its stored response.
     Replay(Box<Response>),
 }
@@ -27,34 +32,36 @@ pub(super) enum ApiError {
 impl ApiError {
     /// Creates the error of a request with this identifier.
     pub(super) fn new(failure: impl Into<Failure>, ndc: Ndc) -> Self {
-        Self::Failed(Box::new(failure.into()), ndc)
+        Self::Failed { failure: Box::new(failure.into()), ndc, may_be_stored: false }
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (failure, ndc) = match self {
-            Self::Failed(failure, ndc) => (*failure, ndc),
+        let (failure, ndc, may_be_stored) = match self {
+            Self::Failed { failure, ndc, may_be_stored } => (*failure, ndc, may_be_stored),
             Self::Replay(response) => return *response,
         };
         match failure {
             Failure::Refused(refusal) => refusal_response(&refusal, &ndc),
-            Failure::Store(error) => store_error_response(&error, &ndc),
+            Failure::Store(error) => store_error_response(&error, may_be_stored, &ndc),
             failure => internal_error_response(&failure, &ndc),
         }
     }
 }
 
 /// Responds to a store error: with a refusal and `Retry-After` if a later try may succeed (409, 429, 503), otherwise as
-/// an internal error. A disk fault is logged.
-fn store_error_response(error: &StoreError, ndc: &Ndc) -> Response {
+/// an internal error. A disk fault is logged. Nobody is told that nothing was done if a part may be stored.
+fn store_error_response(error: &StoreError, may_be_stored: bool, ndc: &Ndc) -> Response {
     match error.kind() {
         StoreErrorKind::DuplicateKey => refusal_response(&Refusal::request_in_flight(), ndc),
         StoreErrorKind::TooManyReads => refusal_response(&Refusal::too_many_queries(), ndc),
+        StoreErrorKind::Overloaded if may_be_stored => refusal_response(&Refusal::outcome_unknown(1), ndc),
         StoreErrorKind::Overloaded => refusal_response(&Refusal::write_queue_full(), ndc),
         StoreErrorKind::Disk(fault) => {
             tracing::error!(%ndc, error = %describe_error_chain(error), fault = fault.as_str(), "the store is not available");
-            refusal_response(&Refusal::store_unavailable(fault.retry_after()), ndc)
+            let describe = if may_be_stored { Refusal::outcome_unknown } else { Refusal::store_unavailable };
+            refusal_response(&describe(fault.retry_after()), ndc)
         }
         StoreErrorKind::ConstraintViolated
         | StoreErrorKind::Unreadable

@@ -12,6 +12,7 @@ use tillgate_domain::ndc::Ndc;
 use tillgate_domain::refusal::Refusal;
 use tillgate_gateway::Failure;
 use tillgate_gateway::payment::response_recorder::ResponseRecorder;
+use tillgate_store::watch_commits;
 
 use super::error_response::ApiError;
 use super::extract::MerchantRequest;
@@ -73,5 +74,6 @@ pub(super) async fn respond_to_shopper(
 
 /// Responds to a request with this identifier.
 async fn respond_as(ndc: Ndc, run: impl AsyncFnOnce(Ndc) -> Result<Response, Failure>) -> ApiResult {
-    run(ndc.clone()).await.map_err(|failure| ApiError::new(failure, ndc))
+    let (result, may_be_stored) = watch_commits(run(ndc.clone())).await;
+    result.map_err(|failure| ApiError::Failed { failure: Box::new(failure), ndc, may_be_stored })
 }

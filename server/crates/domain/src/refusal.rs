@@ -321,6 +321,14 @@ impl Refusal {
         Self { retry_after: Some(seconds), ..Self::new(503, codes::STORE_UNAVAILABLE, description) }
     }
 
+    /// 503: the store failed after a part of the request was stored, or when nobody can tell if it was. The client may
+    /// ask after `seconds`.
+    pub fn outcome_unknown(seconds: u32) -> Self {
+        let description = "The service cannot tell whether this was done. Send it again with the same Idempotency-Key, \
+                           or look it up before you send it without one";
+        Self { retry_after: Some(seconds), ..Self::new(503, codes::STORE_UNAVAILABLE, description) }
+    }
+
     /// 429: too many attempts to pay from one source. The response gives the time to wait, but not which limit was
     /// reached, so that it does not help card testers.
     pub fn too_many_attempts(seconds: u32) -> Self {

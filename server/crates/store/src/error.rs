@@ -8,6 +8,7 @@ use tillgate_engine::ErrorKind;
 use tillgate_os::randomness::NoRandomness;
 
 use crate::DiskFault;
+use crate::write::job_queue::NotDurable;
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,9 @@ pub(super) enum Cause {
     /// The transaction of this request did not become durable. Contains the fault of the disk if one is known.
     #[error("the transaction was not committed ({})", .0.map_or("no fault is known", DiskFault::as_str))]
     NotCommitted(Option<DiskFault>),
+    /// The answer to the commit of this request was lost, and the database could not be asked.
+    #[error("it is not known whether the transaction was committed")]
+    Unconfirmed,
     #[error("a request with the same idempotency key was written first")]
     DuplicateKey,
     #[error(
@@ -95,6 +99,7 @@ impl StoreError {
             Cause::TooManyReads => StoreErrorKind::TooManyReads,
             Cause::DuplicateKey => StoreErrorKind::DuplicateKey,
             Cause::NotCommitted(Some(fault)) => StoreErrorKind::Disk(*fault),
+            Cause::Unconfirmed => StoreErrorKind::Disk(DiskFault::Unreachable),
             Cause::ForeignSchema => StoreErrorKind::Disk(DiskFault::SchemaChanged),
             Cause::Engine(error) => classify_error(error.kind()),
             Cause::Migration(error) => error.kind(),
@@ -119,6 +124,11 @@ impl StoreError {
         matches!(&*self.0, Cause::Engine(error) if error.kind() == ErrorKind::UnknownCommit)
     }
 
+    /// Returns true if the write that has failed may be stored nevertheless.
+    pub(super) fn may_be_stored(&self) -> bool {
+        matches!(&*self.0, Cause::Unconfirmed)
+    }
+
     /// Returns true if nothing of the transaction is committed and the same one may succeed: it met another one, or its
     /// connection is gone.
     pub(super) fn is_repeatable(&self) -> bool {
@@ -131,6 +141,15 @@ impl StoreError {
         match self.kind() {
             StoreErrorKind::Disk(fault) => Some(fault),
             _ => None,
+        }
+    }
+}
+
+impl From<NotDurable> for Cause {
+    fn from(reason: NotDurable) -> Self {
+        match reason {
+            NotDurable::Undone(fault) => Self::NotCommitted(fault),
+            NotDurable::Unknown => Self::Unconfirmed,
         }
     }
 }

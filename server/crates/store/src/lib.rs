@@ -78,6 +78,7 @@ pub use risk::counters::{RiskRowKeys, RiskRowKind};
 pub use sources::Sources;
 pub use store::Store;
 pub use write::changes::Changes;
+pub use write::commit_watch::watch_commits;
 pub use write::decision_input::{LoadedRecords, RecordKeys};
 pub use write::update::UpdateResult;
 pub use write::writer::{DEFAULT_WRITERS, WriteLimits};

@@ -106,7 +106,7 @@ impl WriteGroup {
     /// Answers all callers, once it is known if the transaction is durable.
     pub(crate) fn answer_all(self, durable: Result<(), NotDurable>) {
         for Member { request, failure } in self.members {
-            let committed = durable.map_err(|fault| Cause::NotCommitted(fault).into());
+            let committed = durable.map_err(|reason| Cause::from(reason).into());
             request.answer(failure.map_or(committed, Err));
         }
     }

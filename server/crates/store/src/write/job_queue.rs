@@ -21,8 +21,14 @@ pub(crate) struct WriteJob {
     pub(crate) is_later: bool,
 }
 
-/// The disk fault that prevented the commit, or `None` if the cause is unknown.
-pub(crate) type NotDurable = Option<DiskFault>;
+/// The reason why requests are not known to be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotDurable {
+    /// Nothing of them is stored, because of this fault of the disk, or another cause.
+    Undone(Option<DiskFault>),
+    /// The answer to their commit was lost, and stayed unknown.
+    Unknown,
+}
 
 /// The rows that a request reads before it writes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -199,7 +205,7 @@ impl JobQueue {
     }
 
     /// Fails all requests of a lane that this thread has with the error that nothing was written.
-    pub(crate) fn refuse_all(&self, lane: &Lane, fault: NotDurable) {
+    pub(crate) fn refuse_all(&self, lane: &Lane, fault: Option<DiskFault>) {
         for job in self.take_all(lane) {
             job.request.answer(Err(Cause::NotCommitted(fault).into()));
         }

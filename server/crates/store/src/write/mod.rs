@@ -2,6 +2,7 @@
 //! with those of other requests, in the order of [`changes`].
 
 pub mod changes;
+pub mod commit_watch;
 pub mod decision_input;
 pub mod group;
 pub mod group_commit;

@@ -9,6 +9,7 @@ use crate::StoreError;
 use crate::fault::Damage;
 use crate::place::store_file::BUSY_TIMEOUT;
 use crate::read::change_log::{ChangeLog, Slot};
+use crate::write::commit_watch::note_commit;
 use crate::write::group_commit::CommitQueue;
 use crate::write::job_queue::Lane;
 
@@ -80,6 +81,12 @@ impl Writer {
             damage.record_outcome(outcome);
         };
         let written = self.queue.commit_write(lane, write, finish);
-        async move { Ok(written.await?.0) }
+        async move {
+            let outcome = written.await;
+            if outcome.as_ref().map_or_else(StoreError::may_be_stored, |_| true) {
+                note_commit();
+            }
+            Ok(outcome?.0)
+        }
     }
 }

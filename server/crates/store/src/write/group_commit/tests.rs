@@ -9,7 +9,8 @@ use std::task::{Context, Waker};
 use tillgate_engine::sqlite::SqliteSession;
 
 use super::*;
-use crate::StoreErrorKind;
+use crate::write::writer::Writer;
+use crate::{StoreErrorKind, watch_commits};
 
 /// Creates a queue in front of an empty table of numbers, and another session with that table. The folder is
 /// deleted when the first value is dropped.
@@ -179,4 +180,22 @@ async fn a_known_fault_refuses_everything() {
     let refused = queue.commit_write(Lane::Everything, |session| insert_number(session, 1), |_| ()).await;
     assert_eq!(error_kind(&refused), Some(StoreErrorKind::Disk(DiskFault::Damaged)));
     assert!(load_numbers(&reader).is_empty());
+}
+
+#[tokio::test]
+async fn what_is_undone_is_not_stored_and_what_nobody_knows_may_be() {
+    struct Losing(ErrorKind);
+    impl CommitHooks for Losing {
+        fn before_commit(&mut self, _: &dyn Session) -> Result<(), StoreError> {
+            Err(Error::new(self.0, "the connection is gone").into())
+        }
+    }
+    for (kind, may_be_stored) in [(ErrorKind::UnknownCommit, true), (ErrorKind::Unavailable, false)] {
+        let (_folder, queue, _reader) = start_queue(8, Losing(kind));
+        let writer = Writer::new(queue, Arc::default(), Arc::default());
+        let write = writer.run_write(Lane::Everything, |session| insert_number(session, 1));
+        let (outcome, said) = watch_commits(write).await;
+        assert_eq!(error_kind(&outcome), Some(StoreErrorKind::Disk(DiskFault::Unreachable)));
+        assert_eq!(said, may_be_stored, "{kind:?}");
+    }
 }
