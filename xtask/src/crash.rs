@@ -22,7 +22,7 @@ equal to the cent.
   --rounds N  how often it is killed (default: 200; 30 with --cluster)
   --cluster   three gateways behind HAProxy, on three nodes of PostgreSQL under Patroni, as docs/scaling.md sets them
               up. Each round kills the machine of the primary, its database, a gateway, the primary and a gateway, or
-              all connections. The programs of the cluster are installed if they are missing
+              all connections, or stops the machine of the primary for a while. The programs of the cluster are installed if they are missing
 
 Examples: cargo xtask crash --rounds 20
           cargo xtask crash --cluster";
@@ -30,14 +30,13 @@ Examples: cargo xtask crash --rounds 20
 /// Builds everything and runs the crash test. Fails for an unknown option, and if a guarantee is violated.
 pub fn run_crash_test(arguments: &[String]) -> Result<()> {
     let (rounds, is_cluster) = parse_options(arguments)?;
-    if is_cluster {
-        tools::ensure_cluster_programs()?;
-    }
+    let patroni = if is_cluster { Some(tools::ensure_cluster_programs()?) } else { None };
     let gateway = server::build_with_form()?;
     let status = cargo::command()
         .args(["run", "--quiet", "--package", "tillgate-tests", "--bin", "crash", "--", &rounds.to_string()])
         .args(is_cluster.then_some("cluster"))
         .env("TILLGATE_BIN", gateway)
+        .envs(patroni)
         .status()
         .context("running cargo")?;
     ensure!(status.success(), "the gateway has not kept its word");

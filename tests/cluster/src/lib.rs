@@ -240,6 +240,16 @@ fn give_to_server(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Makes a folder with all that is in it the server's own.
+fn give_all_to_server(folder: &Path) -> Result<()> {
+    if is_root() {
+        let owner = format!("{NOBODY}:{NOBODY}");
+        let given = Command::new("chown").args(["-R", &owner]).arg(folder).status()?;
+        ensure!(given.success(), "chown of {} failed", folder.display());
+    }
+    Ok(())
+}
+
 /// Returns an address of this machine that no other process uses. Clusters cannot listen on a port that the system
 /// chooses.
 fn own_host() -> String {

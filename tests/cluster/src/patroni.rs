@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::processes::{Janitor, find_processes, kill_all_in, signal, start_in};
 use crate::scaling_page::{LoopbackNetwork, find_block};
-use crate::{find_programs, give_to_server, run_as_nobody};
+use crate::{find_programs, give_all_to_server, give_to_server, run_as_nobody};
 
 /// Maximum time until a cluster is whole. On a busy machine the copies of the standbys take most of it.
 const WHOLE_TIMEOUT: Duration = Duration::from_secs(180);
@@ -28,6 +28,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// `loop_wait` and twice `retry_timeout` are not longer than `ttl`.
 const TIMES: [(&str, &str); 3] =
     [("ttl: 20", "ttl: 6"), ("loop_wait: 5", "loop_wait: 1"), ("retry_timeout: 5", "retry_timeout: 2")];
+
+/// Interpreter that a user without rights can run, unlike one in the folder of another user.
+const PYTHON: &str = "/usr/bin/python3";
+/// Folder with Patroni and what it imports.
+const PACKAGES: &str = "packages";
 
 /// The machines of a cluster, by their numbers on the page.
 const MACHINES: [u8; 3] = [1, 2, 3];
@@ -55,6 +60,7 @@ impl PatroniCluster {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
         let _janitor = Janitor::start(folder.path())?;
         let cluster = Self { _janitor, folder, network: LoopbackNetwork::choose(), children: Mutex::default() };
+        cluster.copy_patroni()?;
         for machine in MACHINES {
             cluster.start_etcd(machine)?;
         }
@@ -142,6 +148,26 @@ impl PatroniCluster {
         Ok(())
     }
 
+    /// Stops Patroni and PostgreSQL of a machine without ending them, as a host stops a virtual machine.
+    ///
+    /// # Errors
+    /// If the signals cannot be sent.
+    pub fn suspend_machine(&self, machine: u8) -> Result<()> {
+        self.signal_machine(machine, "STOP")
+    }
+
+    /// Lets a machine go on where [`Self::suspend_machine`] has stopped it.
+    ///
+    /// # Errors
+    /// If the signals cannot be sent.
+    pub fn resume_machine(&self, machine: u8) -> Result<()> {
+        self.signal_machine(machine, "CONT")
+    }
+
+    fn signal_machine(&self, machine: u8, name: &str) -> Result<()> {
+        signal(name, &find_processes(&self.folder.path().join(machine_name(machine)))?)
+    }
+
     /// Kills PostgreSQL of a machine. Its Patroni goes on, and notices.
     ///
     /// # Errors
@@ -159,8 +185,9 @@ impl PatroniCluster {
     pub fn start_machine(&self, machine: u8) -> Result<()> {
         let name = machine_name(machine);
         let folder = self.folder.path().join(&name);
-        let mut patroni = run_as_nobody(Path::new("patroni"));
-        patroni.arg("config.yml").env("HOME", &folder);
+        let mut patroni = run_as_nobody(Path::new(PYTHON));
+        patroni.args(["-c", "from patroni.__main__ import main; main()", "config.yml"]);
+        patroni.env("PYTHONPATH", self.folder.path().join(PACKAGES)).env("HOME", &folder);
         self.start_child(&name, &mut patroni)
     }
 
@@ -197,6 +224,16 @@ impl PatroniCluster {
             ends.push_str(&format!("{}:\n{end}\n", entry.file_name().to_string_lossy()));
         }
         ends
+    }
+
+    /// Copies Patroni to where the user without rights can read it.
+    fn copy_patroni(&self) -> Result<()> {
+        let installed = std::env::var("TILLGATE_PATRONI");
+        let installed = installed.context("TILLGATE_PATRONI names no folder of Patroni; `cargo xtask test` does")?;
+        let packages = self.create_folder(PACKAGES)?;
+        let copied = Command::new("cp").args(["-rT", &installed]).arg(&packages).status()?;
+        ensure!(copied.success(), "copying {installed} failed");
+        give_all_to_server(&packages)
     }
 
     fn start_etcd(&self, machine: u8) -> Result<()> {

@@ -20,6 +20,8 @@ const RETRY_PAUSE: Duration = Duration::from_millis(200);
 pub enum ClusterFault {
     /// The machine of the primary dies: PostgreSQL and Patroni.
     PrimaryMachine,
+    /// The machine of the primary stops, and goes on after another one has become the primary.
+    PrimaryStopped,
     /// PostgreSQL dies on the primary, and Patroni notices.
     PrimaryDatabase,
     /// A gateway dies.
@@ -32,8 +34,14 @@ pub enum ClusterFault {
 
 impl ClusterFault {
     /// Every fault.
-    pub const ALL: [Self; 5] =
-        [Self::PrimaryMachine, Self::PrimaryDatabase, Self::Node, Self::PrimaryAndNode, Self::Connections];
+    pub const ALL: [Self; 6] = [
+        Self::PrimaryMachine,
+        Self::PrimaryStopped,
+        Self::PrimaryDatabase,
+        Self::Node,
+        Self::PrimaryAndNode,
+        Self::Connections,
+    ];
 }
 
 /// A running installation.
@@ -113,6 +121,7 @@ impl ClusterInstallation {
         let killed = if kills_node { Some(self.kill_node()?) } else { None };
         match fault {
             ClusterFault::PrimaryMachine | ClusterFault::PrimaryAndNode => self.cluster.kill_machine(primary)?,
+            ClusterFault::PrimaryStopped => self.cluster.suspend_machine(primary)?,
             ClusterFault::PrimaryDatabase => self.cluster.kill_postgres(primary)?,
             ClusterFault::Connections => self.cluster.cut_connections()?,
             ClusterFault::Node => {}
@@ -122,6 +131,9 @@ impl ClusterInstallation {
         let outage = began.elapsed();
         if matches!(fault, ClusterFault::PrimaryMachine | ClusterFault::PrimaryAndNode) {
             self.cluster.start_machine(primary)?;
+        }
+        if fault == ClusterFault::PrimaryStopped {
+            self.cluster.resume_machine(primary)?;
         }
         if let Some((number, folder)) = killed {
             let options = self.node_options(number);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use super::shops;
 use crate::npm;
@@ -48,6 +48,16 @@ const TYPE_GENERATOR: &str = "openapi-typescript/bin/cli.js";
 const CLIENT_GENERATOR: PythonProgram =
     PythonProgram { name: "openapi-python-client", version: "0.29.1", others: &["python-dateutil==2.9.0.post0"] };
 
+/// The program that makes a standby the primary when the primary fails. Debian 12 has 3.0.2, which lets a primary that
+/// was stopped for a while take its place back, without what was committed meanwhile (mended in 3.0.3). From 3.1 on, a
+/// failover takes twenty seconds at least.
+const PATRONI: PythonProgram = PythonProgram {
+    name: "patroni",
+    version: "3.0.4",
+    // This driver is Python alone, so any interpreter of the machine can run it.
+    others: &["patroni[etcd3]", "psycopg==3.2.10", "python-etcd==0.4.5"],
+};
+
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
@@ -85,6 +95,7 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     ];
     let mut environment: Environment = tools.map(|(name, file)| (name, packages.join(file).into())).to_vec();
     environment.push(("TILLGATE_OPENAPI_PYTHON_CLIENT", CLIENT_GENERATOR.ensure_installed()?.into()));
+    environment.push(ensure_patroni()?);
     if browsers {
         environment.push(("TILLGATE_SHOPS", shops::bundle_all(&packages, &tarball)?.into()));
     }
@@ -104,12 +115,20 @@ fn missing_file_receivers() -> impl Iterator<Item = &'static str> {
     packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
 }
 
+/// Installs Patroni if it is missing. Returns the variable with the folder of its packages.
+fn ensure_patroni() -> Result<(&'static str, OsString)> {
+    let programs = PATRONI.ensure_installed()?;
+    let mut command = Command::new(programs.join("python"));
+    command.args(["-c", "import sysconfig; print(sysconfig.get_path('purelib'), end='')"]);
+    let packages = command.output().context("running Python")?.stdout;
+    Ok(("TILLGATE_PATRONI", String::from_utf8(packages)?.into()))
+}
+
 /// Returns Debian's packages that are missing for clusters of PostgreSQL, which the tests start: PostgreSQL itself,
-/// the programs that make a standby the primary when the primary fails, and a pooler.
+/// what Patroni and the nodes use, and a pooler.
 fn missing_cluster_programs() -> impl Iterator<Item = &'static str> {
     let packages = [
         ("/usr/lib/postgresql", "postgresql"),
-        ("/usr/bin/patroni", "patroni"),
         ("/usr/bin/etcd", "etcd-server"),
         ("/usr/sbin/haproxy", "haproxy"),
         ("/usr/sbin/pgbouncer", "pgbouncer"),
@@ -117,9 +136,14 @@ fn missing_cluster_programs() -> impl Iterator<Item = &'static str> {
     packages.into_iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| package)
 }
 
-/// Makes sure that the programs of a cluster of PostgreSQL are installed, from Debian's packages if necessary.
-pub fn ensure_cluster_programs() -> Result<()> {
-    install_packages("a cluster of PostgreSQL", &missing_cluster_programs().collect::<Vec<_>>())
+/// Makes sure that the programs of a cluster of PostgreSQL are installed. Returns the variable with the folder of
+/// Patroni's packages.
+///
+/// # Errors
+/// If something is missing and cannot be installed.
+pub fn ensure_cluster_programs() -> Result<(&'static str, OsString)> {
+    install_packages("a cluster of PostgreSQL", &missing_cluster_programs().collect::<Vec<_>>())?;
+    ensure_patroni()
 }
 
 /// Makes sure that Chromium and a matching chromedriver are installed, from Debian's packages if necessary.
