@@ -5,6 +5,7 @@
 
 mod bin_range;
 mod detection;
+mod digit_groups;
 mod first_digits;
 mod method;
 mod scheme;
@@ -12,6 +13,7 @@ mod table;
 
 pub use bin_range::BinRange;
 pub use detection::detect;
+pub use digit_groups::digit_groups;
 pub use method::{FormKind, PaymentMethod};
 pub use scheme::{CodePosition, EciFamily, OtherRanges, Scheme};
 
@@ -165,20 +167,6 @@ impl Brand {
     /// Returns true if its form cannot be sent without the field with this key.
     pub fn requires_field(&self, key: &str) -> bool {
         self.fields.contains(&key)
-    }
-}
-
-/// Returns the lengths of the groups in which the digits of a card number are displayed: 4, 6, 5 for American Express,
-/// 4, 6, 4 for Diners up to 14 digits, otherwise groups of four. They cover nineteen digits or the scheme's length; a
-/// shorter number ends within a group.
-pub fn digit_groups(digits: &str) -> &'static [u8] {
-    let is = |scheme: &Scheme| !scheme.is_too_long(digits) && scheme.match_rank(digits) > 3;
-    if is(&scheme::AMEX) {
-        &[4, 6, 5]
-    } else if digits.len() <= 14 && is(&scheme::DINERS) {
-        &[4, 6, 4]
-    } else {
-        &[4, 4, 4, 4, 3]
     }
 }
 

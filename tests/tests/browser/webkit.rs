@@ -2,7 +2,7 @@
 
 use thirtyfour::prelude::*;
 use tillgate_tests::card_form::{CODE_FRAME, NUMBER_FRAME};
-use tillgate_tests::{Browser, run_in_webkit};
+use tillgate_tests::{Browser, poll_until, run_in_webkit};
 
 use crate::forms::click_element;
 use crate::one_click::fixture_with_stored_accounts;
@@ -24,6 +24,11 @@ async fn fill_in_card(browser: &Browser, number: &str) -> anyhow::Result<()> {
     type_into(browser, CODE_FRAME, "123").await
 }
 
+/// Waits for the page with the result. WebKit fails a search that is interrupted by the way to another page.
+async fn wait_for_result(browser: &Browser) -> anyhow::Result<()> {
+    poll_until("the page with the result", async || Ok(browser.find(By::Id("result")).await.ok())).await.map(drop)
+}
+
 #[tokio::test]
 async fn the_form_says_what_is_wrong_and_pays_in_webkit() -> anyhow::Result<()> {
     let stage = CheckoutFixture::new().await?;
@@ -38,7 +43,7 @@ async fn the_form_says_what_is_wrong_and_pays_in_webkit() -> anyhow::Result<()> 
         browser.wait_until("document.querySelectorAll('.wpwl-hint').length === 0").await?;
         browser.wait_until("document.querySelectorAll('.wpwl-brands .wpwl-brand-MASTER').length === 1").await?;
         click_element(&browser, ".wpwl-button-pay").await?;
-        browser.query(By::Id("result")).first().await?;
+        wait_for_result(&browser).await?;
         assert_eq!(stage.read_result_code().await?, APPROVED);
         Ok(())
     })
@@ -54,7 +59,7 @@ async fn a_challenge_is_passed_in_webkit() -> anyhow::Result<()> {
         click_element(&browser, ".wpwl-button-pay").await?;
         browser.query(By::Css(".wpwl-challenge-bar")).first().await?;
         answer_challenge(&browser, TARGET, APPROVED).await?;
-        browser.query(By::Id("result")).first().await?;
+        wait_for_result(&browser).await?;
         assert_eq!(stage.read_result_code().await?, APPROVED);
         Ok(())
     })
@@ -69,7 +74,7 @@ async fn a_stored_card_is_paid_with_its_code_in_webkit() -> anyhow::Result<()> {
         click_element(&browser, &format!("input[value='{}']", ids[1])).await?;
         type_into(&browser, ".wpwl-container-registration iframe.wpwl-control-cvv", "123").await?;
         click_element(&browser, ".wpwl-container-registration .wpwl-button-pay").await?;
-        browser.query(By::Id("result")).first().await?;
+        wait_for_result(&browser).await?;
         let status = stage.merchant.read_status(stage.checkout.id()).await?;
         assert_eq!((status.result_code(), status.json["registrationId"].as_str()), (APPROVED, Some(ids[1].as_str())));
         Ok(())

@@ -32,7 +32,9 @@ pub(super) async fn list_result_codes() -> Response {
 pub(super) async fn read_health(State(state): State<Arc<AppState>>) -> Response {
     let ndc = new_ndc(None);
     let mut faults = state.setup_faults.clone();
-    faults.extend(state.gateway.store.is_clock_off().then_some(SetupFault::Clock));
+    let store = &state.gateway.store;
+    faults.extend(store.is_clock_off().then_some(SetupFault::Clock));
+    faults.extend(store.lacks_commits().then_some(SetupFault::LostCommits));
     if state.draining.has_begun() {
         return build_response(StatusCode::SERVICE_UNAVAILABLE, HealthFields::draining(&faults), &ndc);
     }

@@ -13,6 +13,7 @@ pub(crate) mod wal_scrub;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tillgate_engine::Session;
@@ -31,6 +32,8 @@ pub(super) enum StorePlace {
         address: Box<PostgresAddress>,
         /// The locked file in the folder of this node. `None` for a process without a folder.
         note: Option<File>,
+        /// True once the database lacked a commit that it had confirmed. Set by the threads that write.
+        lacks_commits: Arc<AtomicBool>,
     },
 }
 

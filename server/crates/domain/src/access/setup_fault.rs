@@ -1,4 +1,5 @@
-//! Mistakes in the set-up of a gateway that open it to strangers. A gateway with one of them serves no live entity.
+//! Mistakes in the set-up of a gateway that open it to strangers, and faults of its clock and its database. A gateway
+//! with one of them serves no live entity, except after a loss of commits.
 
 use std::net::IpAddr;
 
@@ -21,6 +22,9 @@ pub enum SetupFault {
     /// The machine's clock differs from that of the database of its cluster. It is found while the gateway runs, and
     /// ends when the clock is right.
     Clock,
+    /// The database of the cluster lacks commits that it had confirmed. Live entities are served: a refusal would bring
+    /// nothing back.
+    LostCommits,
 }
 
 impl SetupFault {
@@ -32,6 +36,7 @@ impl SetupFault {
             Self::DataFolder => "data-folder",
             Self::PublicUrl => "public-url",
             Self::Clock => "clock",
+            Self::LostCommits => "lost-commits",
         }
     }
 
@@ -51,6 +56,10 @@ impl SetupFault {
                 "--public-url is http, so that card data can be read on its way to the gateway: use https"
             }
             Self::Clock => "The machine's clock differs from that of the database by more than two seconds: set it",
+            Self::LostCommits => {
+                "The database lacks commits that it has confirmed, so payments may be gone that merchants were told of: \
+                 find out which, and restart the nodes"
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tower::{Service, ServiceExt as _};
 
-use super::state::ConnectionState;
+use super::deadline::ConnectionState;
 use super::stream::TrackedStream;
 use super::table::ConnectionEntry;
 

@@ -6,7 +6,7 @@
 //! A request costs a few atomic writes to its own connection here, and no lock.
 
 mod connection;
-mod state;
+mod deadline;
 mod stream;
 mod table;
 
@@ -35,7 +35,7 @@ pub struct ConnectionLimits {
     pub head_timeout: Duration,
     /// Time that a connection may be idle between two requests.
     pub idle_timeout: Duration,
-    /// Time in which a client has to receive a part of its response ([`state::MIN_PROGRESS`] bytes).
+    /// Time in which a client has to receive a part of its response ([`deadline::MIN_PROGRESS`] bytes).
     pub send_timeout: Duration,
     /// Maximum number of connections.
     pub connections: usize,

@@ -21,7 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use zeroize::Zeroizing;
 
-use super::state::ConnectionState;
+use super::deadline::ConnectionState;
 
 /// Initial size of hyper's read buffer, in bytes.
 const READ_BUFFER: usize = 8 * 1024;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::ConnectionLimits;
-use super::state::ConnectionState;
+use super::deadline::ConnectionState;
 
 /// Divisor for the number of connections that are evicted at once (1/256 of the limit), so that one search for the
 /// oldest makes room for several new connections.

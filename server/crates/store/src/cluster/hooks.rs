@@ -56,6 +56,10 @@ impl CommitHooks for ClusterHooks {
         self.mark.advance(session)
     }
 
+    fn on_committed(&mut self) {
+        self.mark.confirm();
+    }
+
     fn was_committed(&mut self, session: &dyn Session) -> Result<Option<bool>, StoreError> {
         self.mark.is_stored(session)
     }
@@ -71,6 +75,7 @@ impl CommitHooks for ClusterHooks {
                 add_server(&session)?;
                 announce_keys(&session, vault)?;
             }
+            self.mark.check_confirmed(&session)?;
             Ok(Box::new(session) as Box<dyn Session>)
         });
         Some(opened)

@@ -18,18 +18,9 @@ use tillgate_os::clock::time_since_boot;
 use tokio::sync::oneshot;
 
 use super::clock_check::ClockCheck;
-use crate::cluster::background_work::BackgroundWork;
+use crate::cluster::background_work::{BackgroundWork, LEASE, RELIANCE, RENEWAL};
 use crate::error::Cause;
 use crate::{Sources, StoreError};
-
-/// Time after which the database lets another process have a lease. With [`RENEWAL`] it is the longest pause of a kind
-/// of work after its node was killed: less than ten seconds. A shorter one would be lost by a failover of the database.
-const LEASE: Duration = Duration::from_secs(8);
-/// Time for which a process relies on a lease. The difference to [`LEASE`] is for an outgoing call that has begun when
-/// it ends, and for a standby that becomes the primary without the latest renewal.
-const RELIANCE: Duration = Duration::from_secs(6);
-/// Interval of renewals, and of tries to take the leases of others. Several fail before a lease is lost.
-const RENEWAL: Duration = Duration::from_secs(1);
 
 /// Takes or renews those of some leases that are free or that the process has. It looks first, because the nodes
 /// without a lease ask every second and should write nothing.

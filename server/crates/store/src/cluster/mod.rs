@@ -21,6 +21,7 @@ pub(crate) mod writer_session;
 
 use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tillgate_domain::id::to_hex;
 use tillgate_engine::Session;
@@ -73,6 +74,7 @@ struct WriterSessions<'a> {
     limits: WriteLimits,
     keys: Option<Keyring>,
     damage: &'a Arc<Damage>,
+    lacks_commits: &'a Arc<AtomicBool>,
     sources: &'a Sources,
 }
 
@@ -95,7 +97,7 @@ impl WriterSessions<'_> {
             let place = (self.address.clone(), self.limits.lock_timeout);
             let hooks = ClusterHooks {
                 place,
-                mark: CommitMark::start(&session, self.sources)?,
+                mark: CommitMark::start(&session, self.sources, self.lacks_commits)?,
                 damage: Arc::clone(self.damage),
                 vault: vault.clone(),
                 reload: reload.take(),
@@ -146,14 +148,16 @@ impl Store {
         let (damage, change_log) = (Arc::new(Damage::default()), Arc::new(ChangeLog::default()));
         // Another node may have changed any payment since a response was made.
         change_log.stop_caching();
-        let sessions = WriterSessions { address, limits, keys, damage: &damage, sources: &sources };
+        let lacks_commits = Arc::default();
+        let sessions =
+            WriterSessions { address, limits, keys, damage: &damage, lacks_commits: &lacks_commits, sources: &sources };
         let sessions = sessions.open_all(session, Arc::clone(&directory))?;
         let sessions = sessions.into_iter().map(|(session, hooks)| (wrap(session), hooks)).collect();
         let queue = CommitQueue::start_lanes("store-writer", sessions, limits.queue)?;
         let writer = Writer::new(queue, Arc::clone(&change_log), Arc::clone(&damage));
         let readers = Arc::new(Readers::of_cluster(address.clone(), Arc::clone(&damage)));
         Ok(Self::assemble(
-            StorePlace::Cluster { address: Box::new(address.clone()), note },
+            StorePlace::Cluster { address: Box::new(address.clone()), note, lacks_commits },
             (readers, writer),
             (change_log, damage),
             directory,

@@ -1,6 +1,7 @@
 //! This process as a node of its cluster: its name, its leases on background work, and the turns of acts. A file has
 //! one server, which needs none of them.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tillgate_domain::id::log_tag;
@@ -66,6 +67,12 @@ impl Store {
     /// Returns true if the clock of this machine differs from that of its cluster by more than two seconds.
     pub fn is_clock_off(&self) -> bool {
         self.keeper.get().is_some_and(LeaseKeeper::is_clock_off)
+    }
+
+    /// Returns true if the database lacked a commit that it had confirmed to this process. It stays true.
+    pub fn lacks_commits(&self) -> bool {
+        let StorePlace::Cluster { lacks_commits, .. } = &self.place else { return false };
+        lacks_commits.load(Ordering::Acquire)
     }
 
     /// Gives the lease on a kind of work back, so that another node goes on with it at once. This process does not take

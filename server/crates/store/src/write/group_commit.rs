@@ -77,6 +77,9 @@ pub(crate) trait CommitHooks: Send + 'static {
         Ok(())
     }
 
+    /// Runs once a commit is known to be done, before its requests are answered.
+    fn on_committed(&mut self) {}
+
     /// Runs after each commit, also a failed one, once its requests have been answered.
     fn after_commit(&mut self, _session: &dyn Session) {}
 
@@ -241,7 +244,10 @@ impl<C: CommitHooks> CommitThread<C> {
             let begun = self.begin_within(lane);
             let has_begun = begun.is_ok();
             let run = begun.and_then(|()| self.run_group(lane, group));
-            let Err(error) = run.and_then(|()| self.commit_transaction()) else { return Ok(()) };
+            let Err(error) = run.and_then(|()| self.commit_transaction()) else {
+                self.hooks.on_committed();
+                return Ok(());
+            };
             // The next transaction could not begin while this one is open.
             let _ = self.session.roll_back();
             let may_repeat = attempts < MAX_ATTEMPTS && Instant::now() < until && error.is_repeatable();

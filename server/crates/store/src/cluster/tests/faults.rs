@@ -149,3 +149,26 @@ async fn a_database_that_stops_in_the_middle_answers_later_and_nothing_is_done_t
     cluster.signal("CONT").unwrap();
     assert_eq!(write_until_taken(&node).await, before + 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_lacks_what_it_has_confirmed_is_noticed_by_its_nodes() {
+    let (cluster, node) = start_with_checkout(SessionLimits::default()).await;
+    let database =
+        cluster.run_sql("postgres", "SELECT datname FROM pg_stat_activity WHERE application_name = 'tests' LIMIT 1");
+    let database = database.unwrap();
+    let reconnect = || {
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tests'";
+        block_in_place(|| cluster.run_sql("postgres", end).unwrap());
+    };
+    for round in 1..4 {
+        raise_version(&node, 1).await.unwrap();
+        reconnect();
+        raise_version(&node, 1).await.unwrap();
+        assert!(!node.lacks_commits(), "round {round}: a connection that ends loses nothing");
+    }
+    // A primary that has missed the last commit has this.
+    block_in_place(|| cluster.run_sql(&database, "UPDATE commit_mark SET number = number - 1").unwrap());
+    reconnect();
+    raise_version(&node, 1).await.unwrap();
+    assert!(node.lacks_commits());
+}
