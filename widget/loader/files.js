@@ -200,9 +200,11 @@ export function takeTexts(tag, more, laterHash) {
 }
 export function readTexts() { return texts; }
 export function readLocale() { return current.locale; }
-// Marks a form as one in the language and direction of its texts, which may not be those of the page. Its container is
-// marked, because messages and challenges stand outside of the form.
+// Marks a form as one in the language of its texts, which may not be that of the page, and in their direction if they run
+// from the right: others follow the page, whose own words may. Its container is marked, because messages and challenges
+// stand outside of the form, and once, because a form keeps its language.
 export function markLanguage(form) {
+  if (form.container.lang) return;
   form.container.lang = current.locale;
   if (texts.dir) form.container.dir = texts.dir;
 }

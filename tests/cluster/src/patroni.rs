@@ -164,8 +164,18 @@ impl PatroniCluster {
         self.signal_machine(machine, "CONT")
     }
 
+    /// Sends a signal to all processes of a machine, also to those that they start meanwhile.
     fn signal_machine(&self, machine: u8, name: &str) -> Result<()> {
-        signal(name, &find_processes(&self.folder.path().join(machine_name(machine)))?)
+        let folder = self.folder.path().join(machine_name(machine));
+        let mut signalled = Vec::new();
+        loop {
+            let processes = find_processes(&folder)?;
+            if processes == signalled {
+                return Ok(());
+            }
+            signal(name, &processes)?;
+            signalled = processes;
+        }
     }
 
     /// Kills PostgreSQL of a machine. Its Patroni goes on, and notices.

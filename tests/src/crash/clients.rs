@@ -115,7 +115,7 @@ impl Client {
     }
 }
 
-/// Returns true for a broken connection, and for an answer that nothing was done yet.
+/// Returns true for a broken connection, and for an answer after which the request is sent again.
 fn is_unanswered(error: &anyhow::Error) -> bool {
     error.downcast_ref::<reqwest::Error>().is_some() || error.downcast_ref::<Unanswered>().is_some()
 }

@@ -141,7 +141,17 @@ impl ClusterInstallation {
             self.nodes[usize::from(number) - 1] = Some(node);
         }
         self.cluster.wait_until_whole().with_context(|| format!("{fault:?}"))?;
+        self.check_nothing_lost().await.with_context(|| format!("{fault:?}"))?;
         Ok(outage)
+    }
+
+    /// Checks that no node has noticed that the database lacks commits.
+    async fn check_nothing_lost(&self) -> anyhow::Result<()> {
+        for node in self.nodes.iter().flatten() {
+            let health = reqwest::get(format!("{}health", node.base_url())).await?.text().await?;
+            ensure!(!health.contains("lost-commits"), "{health}");
+        }
+        Ok(())
     }
 
     /// Kills a random node. Returns its number, from 1, and its folder.

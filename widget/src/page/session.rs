@@ -176,7 +176,7 @@ impl Session {
         [&self.loader.base(), "v1/checkouts/", checkout, "/", &self.loader.purpose()].concat()
     }
 
-    /// Marks an element as one in the language and direction of the form's texts, which may not be those of the page.
+    /// Marks an element as one in the language of the form's texts, and in their direction if they run from the right.
     pub fn mark_language(&self, element: &web_sys::Element) {
         let _ = element.set_attribute("lang", &self.loader.read_locale());
         if let Some(direction) = self.text_direction() {

@@ -120,8 +120,9 @@ fn ensure_patroni() -> Result<(&'static str, OsString)> {
     let programs = PATRONI.ensure_installed()?;
     let mut command = Command::new(programs.join("python"));
     command.args(["-c", "import sysconfig; print(sysconfig.get_path('purelib'), end='')"]);
-    let packages = command.output().context("running Python")?.stdout;
-    Ok(("TILLGATE_PATRONI", String::from_utf8(packages)?.into()))
+    let asked = command.output().context("running Python")?;
+    ensure!(asked.status.success(), "Python does not say where Patroni is");
+    Ok(("TILLGATE_PATRONI", String::from_utf8(asked.stdout)?.into()))
 }
 
 /// Returns Debian's packages that are missing for clusters of PostgreSQL, which the tests start: PostgreSQL itself,

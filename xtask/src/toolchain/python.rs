@@ -19,7 +19,7 @@ pub struct PythonProgram {
 }
 
 impl PythonProgram {
-    /// Installs the package unless this version is there. Returns the folder with its program and its interpreter.
+    /// Installs the packages unless these versions are there. Returns the folder with its program and its interpreter.
     ///
     /// # Errors
     /// If Python's venv is missing and cannot be installed, or pip fails.
@@ -27,7 +27,8 @@ impl PythonProgram {
         let Self { name, version, others } = self;
         let folder = crate::workspace_root().join("target/tools").join(name);
         let (programs, stamp) = (folder.join("bin"), folder.join("version"));
-        if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == *version) {
+        let wanted = [&[*version], *others].concat().join(" ");
+        if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
             return Ok(programs);
         }
         if run_command(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_err() {
@@ -41,7 +42,7 @@ impl PythonProgram {
         })?;
         ensure!(programs.join(name).exists(), "pip did not install {name}");
         // Written last: an installation that was interrupted is repeated.
-        std::fs::write(stamp, version)?;
+        std::fs::write(stamp, wanted)?;
         Ok(programs)
     }
 }

@@ -51,7 +51,7 @@ impl IntoResponse for ApiError {
 }
 
 /// Responds to a store error: with a refusal and `Retry-After` if a later try may succeed (409, 429, 503), otherwise as
-/// an internal error. A disk fault is logged. Nobody is told that nothing was done if a part may be stored.
+/// an internal error. A disk fault is logged. The text does not say that nothing was done if a part may be stored.
 fn store_error_response(error: &StoreError, may_be_stored: bool, ndc: &Ndc) -> Response {
     match error.kind() {
         StoreErrorKind::DuplicateKey => refusal_response(&Refusal::request_in_flight(), ndc),

@@ -36,6 +36,8 @@ pub enum ErrorKind {
     Unavailable,
     /// The connection was lost while a commit was under way: nobody knows if it was done.
     UnknownCommit,
+    /// The disk failed while a commit was written: after a crash, it may be there.
+    DoubtfulCommit,
     /// A hook has refused the commit.
     CommitRefused,
     /// Any other failure.

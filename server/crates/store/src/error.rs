@@ -49,9 +49,9 @@ pub(super) enum Cause {
     /// The transaction of this request did not become durable. Contains the fault of the disk if one is known.
     #[error("the transaction was not committed ({})", .0.map_or("no fault is known", DiskFault::as_str))]
     NotCommitted(Option<DiskFault>),
-    /// The answer to the commit of this request was lost, and the database could not be asked.
-    #[error("it is not known whether the transaction was committed")]
-    Unconfirmed,
+    /// The answer to the commit of this request was lost, or its disk has failed meanwhile, because of this fault.
+    #[error("it is not known whether the transaction was committed ({})", .0.as_str())]
+    Unconfirmed(DiskFault),
     #[error("a request with the same idempotency key was written first")]
     DuplicateKey,
     #[error(
@@ -99,7 +99,7 @@ impl StoreError {
             Cause::TooManyReads => StoreErrorKind::TooManyReads,
             Cause::DuplicateKey => StoreErrorKind::DuplicateKey,
             Cause::NotCommitted(Some(fault)) => StoreErrorKind::Disk(*fault),
-            Cause::Unconfirmed => StoreErrorKind::Disk(DiskFault::Unreachable),
+            Cause::Unconfirmed(fault) => StoreErrorKind::Disk(*fault),
             Cause::ForeignSchema => StoreErrorKind::Disk(DiskFault::SchemaChanged),
             Cause::Engine(error) => classify_error(error.kind()),
             Cause::Migration(error) => error.kind(),
@@ -119,14 +119,15 @@ impl StoreError {
         }
     }
 
-    /// Returns true if the answer to a commit was lost.
+    /// Returns true if a commit is in doubt: its answer was lost, or the disk has failed meanwhile.
     pub(super) fn is_commit_unknown(&self) -> bool {
-        matches!(&*self.0, Cause::Engine(error) if error.kind() == ErrorKind::UnknownCommit)
+        let is_doubtful = |kind| matches!(kind, ErrorKind::UnknownCommit | ErrorKind::DoubtfulCommit);
+        matches!(&*self.0, Cause::Engine(error) if is_doubtful(error.kind()))
     }
 
     /// Returns true if the write that has failed may be stored nevertheless.
     pub(super) fn may_be_stored(&self) -> bool {
-        matches!(&*self.0, Cause::Unconfirmed)
+        matches!(&*self.0, Cause::Unconfirmed(_))
     }
 
     /// Returns true if nothing of the transaction is committed and the same one may succeed: it met another one, or its
@@ -149,7 +150,7 @@ impl From<NotDurable> for Cause {
     fn from(reason: NotDurable) -> Self {
         match reason {
             NotDurable::Undone(fault) => Self::NotCommitted(fault),
-            NotDurable::Unknown => Self::Unconfirmed,
+            NotDurable::Unknown(fault) => Self::Unconfirmed(fault),
         }
     }
 }

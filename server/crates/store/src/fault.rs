@@ -31,7 +31,7 @@ impl DiskFault {
             ErrorKind::DiskFull => Self::Full,
             ErrorKind::Busy | ErrorKind::Conflict => Self::Busy,
             ErrorKind::Unavailable | ErrorKind::UnknownCommit => Self::Unreachable,
-            ErrorKind::DiskFailing => Self::Failing,
+            ErrorKind::DiskFailing | ErrorKind::DoubtfulCommit => Self::Failing,
             ErrorKind::Damaged => Self::Damaged,
             // Only the hook of `schema::guard::check_commits` refuses commits.
             ErrorKind::CommitRefused => Self::SchemaChanged,

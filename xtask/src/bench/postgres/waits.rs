@@ -1,7 +1,7 @@
 //! Waits of a node for answers under the lock of a merchant, from the log of a cluster that logs all statements. A log
 //! does not tell which statements were sent before the earlier one was answered, so the rule of the store is repeated
-//! here: only the failure of an insertion counts, unless it is that of the payment, so it travels with the next
-//! statement.
+//! here: only the failure of an insertion counts, unless it is that of the payment or of the mark, so it travels with
+//! the next statement.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const TRAVELLING: &str = "INSERT INTO ";
 /// First words of the first statement that writes for a request. The answers to those that the request before has sent
 /// were awaited by then.
 const FIRST_OF_REQUEST: &str = "INSERT INTO payment (";
-/// First words of the statement that comes after all requests of a transaction, and travels with its end.
+/// First words of the statement that comes after all requests of a transaction.
 const MARK: &str = "INSERT INTO commit_mark ";
 
 /// Waits of the transactions under the lock of a merchant.
@@ -41,12 +41,11 @@ impl OpenTransaction {
             self.waits.push(word.to_lowercase());
             self.has_sent = false;
         }
-        let travels = statement.starts_with(TRAVELLING) && !statement.starts_with(FIRST_OF_REQUEST);
-        if !travels {
+        let is_awaited = [FIRST_OF_REQUEST, MARK].iter().any(|first| statement.starts_with(first));
+        self.has_sent = statement.starts_with(TRAVELLING) && !is_awaited;
+        if !self.has_sent {
             self.waits.push(word.to_owned());
         }
-        // The mark belongs to no request.
-        self.has_sent = travels && !statement.starts_with(MARK);
     }
 }
 
@@ -166,11 +165,11 @@ mod tests {
 
     #[test]
     fn only_committed_transactions_with_the_lock_of_a_merchant_count_and_insertions_travel_along() {
-        let waits = [("BEGIN", 1), ("COMMIT", 1), ("INSERT", 2), ("SELECT", 1), ("UPDATE", 1), ("insert", 2)];
+        let waits = [("BEGIN", 1), ("COMMIT", 1), ("INSERT", 3), ("SELECT", 1), ("UPDATE", 1), ("insert", 2)];
         let by_word = waits.map(|(word, count)| (word.to_owned(), count)).into();
         let counted = LockedWaits::count(LOG);
         assert_eq!(counted, LockedWaits { transactions: 1, by_word });
-        assert_eq!(counted.len(), 8);
+        assert_eq!(counted.len(), 9);
     }
 
     #[test]

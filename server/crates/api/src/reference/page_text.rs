@@ -49,7 +49,7 @@ pub(super) const TOPICS: &[Topic] = &[
         anchor: "statuses",
         title: "HTTP statuses",
         paragraphs: &[
-            "200 means done or pending. 400 means a wrong parameter, named in `parameterErrors`, or a declined payment: branch on `result.code`. 404 means an unknown resource, 405 a method that the address does not support, 429 too many payment attempts or too many long queries at once, and 503 that the gateway is busy, or with 999.999.888 that its data cannot be read or written. The description then says that nothing was done, or that nobody can tell: send such a request again with the same `Idempotency-Key`. 429 and 503 have a `Retry-After` header. 500 with 999.999.999 is a fault of the gateway; the operator finds it in the log by its `ndc`.",
+            "200 means done or pending. 400 means a wrong parameter, named in `parameterErrors`, or a declined payment: branch on `result.code`. 404 means an unknown resource, 405 a method that the address does not support, 429 too many payment attempts or too many long queries at once, and 503 that the gateway is busy, or with 999.999.888 that its data cannot be read or written. If its description says that the service cannot tell whether the request was done, send it again with the same `Idempotency-Key`. 429 and 503 have a `Retry-After` header. 500 with 999.999.999 is a fault of the gateway; the operator finds it in the log by its `ndc`.",
         ],
     },
     Topic {

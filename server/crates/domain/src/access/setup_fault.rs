@@ -58,7 +58,7 @@ impl SetupFault {
             Self::Clock => "The machine's clock differs from that of the database by more than two seconds: set it",
             Self::LostCommits => {
                 "The database lacks commits that it has confirmed, so payments may be gone that merchants were told of: \
-                 find out which, and restart the nodes"
+                 compare the acquirer's records with the payments of this time, and restart the nodes"
             }
         }
     }

@@ -6,7 +6,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef as Stored};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 use super::cursor::SqliteCursor;
-use crate::{ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef};
+use crate::{Error, ErrorKind, OwnedValue, ReadExtent, Result, Rows, Session, ValueRef};
 
 /// A connection to a file of SQLite.
 #[derive(Debug)]
@@ -93,7 +93,10 @@ impl Session for SqliteSession {
             // Some failures end the transaction by themselves, and others leave it open.
             let _ = self.roll_back();
         }
-        committed.map(drop)
+        committed.map(drop).map_err(|error| match error.kind() {
+            ErrorKind::DiskFailing => Error::new(ErrorKind::DoubtfulCommit, error.to_string()),
+            _ => error,
+        })
     }
 
     fn roll_back(&self) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Reads beside the writer: their sessions, reads that take long, and what tells whether a cached answer still holds.
+//! Reads: their sessions, reads that take long, and the log of changes with which cached answers are checked.
 
 pub(crate) mod change_log;
 pub(crate) mod entity_pages;

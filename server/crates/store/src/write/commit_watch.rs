@@ -1,4 +1,5 @@
-//! Tells a task whether one of its writes may be stored, so that nobody reports a later failure as if nothing was done.
+//! Knowledge of a task whether one of its writes may be stored, so that a later failure is not reported as if nothing
+//! was done.
 
 use std::cell::Cell;
 
@@ -15,7 +16,7 @@ pub async fn watch_commits<T>(work: impl Future<Output = T>) -> (T, bool) {
     MAY_BE_STORED.scope(Cell::new(false), watched).await
 }
 
-/// Notes that a write of the current task may be stored. Without effect in a task that nobody watches.
+/// Notes that a write of the current task may be stored. Without effect outside of [`watch_commits`].
 pub(crate) fn note_commit() {
     let _ = MAY_BE_STORED.try_with(|noted| noted.set(true));
 }

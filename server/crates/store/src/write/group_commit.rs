@@ -266,8 +266,10 @@ impl<C: CommitHooks> CommitThread<C> {
                 // Refuse all waiting requests, because each one alone would wait for the busy disk again.
                 self.jobs.refuse_all(lane, error.disk_fault());
             }
-            let is_unknown = error.is_commit_unknown();
-            return Err(if is_unknown { NotDurable::Unknown } else { NotDurable::Undone(error.disk_fault()) });
+            return Err(match error.disk_fault() {
+                Some(fault) if error.is_commit_unknown() => NotDurable::Unknown(fault),
+                fault => NotDurable::Undone(fault),
+            });
         }
     }
 

@@ -26,8 +26,8 @@ pub(crate) struct WriteJob {
 pub(crate) enum NotDurable {
     /// Nothing of them is stored, because of this fault of the disk, or another cause.
     Undone(Option<DiskFault>),
-    /// The answer to their commit was lost, and stayed unknown.
-    Unknown,
+    /// Their commit is in doubt because of this fault, and stayed so.
+    Unknown(DiskFault),
 }
 
 /// The rows that a request reads before it writes.

@@ -190,12 +190,17 @@ async fn what_is_undone_is_not_stored_and_what_nobody_knows_may_be() {
             Err(Error::new(self.0, "the connection is gone").into())
         }
     }
-    for (kind, may_be_stored) in [(ErrorKind::UnknownCommit, true), (ErrorKind::Unavailable, false)] {
+    for (kind, fault, may_be_stored) in [
+        (ErrorKind::UnknownCommit, DiskFault::Unreachable, true),
+        (ErrorKind::DoubtfulCommit, DiskFault::Failing, true),
+        (ErrorKind::Unavailable, DiskFault::Unreachable, false),
+        (ErrorKind::DiskFull, DiskFault::Full, false),
+    ] {
         let (_folder, queue, _reader) = start_queue(8, Losing(kind));
         let writer = Writer::new(queue, Arc::default(), Arc::default());
         let write = writer.run_write(Lane::Everything, |session| insert_number(session, 1));
         let (outcome, said) = watch_commits(write).await;
-        assert_eq!(error_kind(&outcome), Some(StoreErrorKind::Disk(DiskFault::Unreachable)));
+        assert_eq!(error_kind(&outcome), Some(StoreErrorKind::Disk(fault)));
         assert_eq!(said, may_be_stored, "{kind:?}");
     }
 }
