@@ -138,7 +138,7 @@ async fn messages_of_windows_that_are_not_the_forms_frames_change_nothing() -> a
         browser.execute(forge, vec![nonce]).await?;
         browser.enter_default_frame().await?;
         // Messages arrive in their order.
-        browser.wait_until("witness.all().some(it => it.kind === 'message' && /type: brands; field: card.cvv/.test(it.detail))").await?;
+        form.wait_for_message_of_code("type: brands").await?;
         form.press_pay_button().await?;
         form.wait_for_hint("cardNumberError").await?;
         // The page floods the frames.
