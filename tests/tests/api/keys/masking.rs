@@ -139,7 +139,7 @@ async fn list_payments(shop: &MerchantClient, answers: &mut RecordedResponses) -
     let mut count = 0;
     let mut cursor = String::new();
     loop {
-        let path = format!("v1/query?date.from=2026-01-01&date.to=2026-12-31&limit=100{cursor}");
+        let path = format!("v1/query?date.from=2020-01-01&date.to=2099-12-31&limit=100{cursor}");
         let page = answers.record(shop.get(&path).await?);
         count += page.json["payments"].as_array().map_or(0, Vec::len);
         let Some(at) = page.json["cursor"].as_str() else { return Ok(count) };
