@@ -2,7 +2,7 @@
 //! leads to the primary. Their files are those of `docs/scaling.md`, except for the times of Patroni.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::processes::{Janitor, find_processes, kill_all_in, signal, start_in};
@@ -111,30 +112,47 @@ impl PatroniCluster {
 
     /// Returns the machines whose Patroni answers 200 to a path.
     fn find_machines(&self, path: &str) -> Vec<u8> {
-        let is_so = |machine: &u8| {
-            read_status(&format!("{}:8008", self.network.address(*machine)), path).is_ok_and(|status| status == 200)
-        };
+        let is_so = |machine: &u8| self.ask_patroni(*machine, path).is_ok_and(|(status, _)| status == 200);
         MACHINES.into_iter().filter(is_so).collect()
     }
 
-    /// Waits until there are a primary, a synchronous standby and another standby, all of them running.
+    /// Requests a path from the Patroni of a machine. Returns status and body of the answer.
+    fn ask_patroni(&self, machine: u8, path: &str) -> Result<(u16, Value)> {
+        let mut stream = TcpStream::connect_timeout(&format!("{}:8008", self.host(machine)).parse()?, ANSWER_TIMEOUT)?;
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        // With HTTP 1.0 the answer ends with its connection.
+        write!(stream, "GET {path} HTTP/1.0\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("no body")?;
+        let status = head.split(' ').nth(1).context("no status")?.parse()?;
+        Ok((status, serde_json::from_str(body).unwrap_or_default()))
+    }
+
+    /// Waits until the primary sends its log to all other machines, and to one of them synchronously.
     ///
     /// # Errors
     /// If that takes too long. The error has the ends of the logs.
     pub fn wait_until_whole(&self) -> Result<()> {
-        let is_whole = || {
-            self.find_primary().is_some()
-                && self.find_machines("/replica").len() == MACHINES.len() - 1
-                && self.find_machines("/synchronous").len() == 1
-        };
         let until = Instant::now() + WHOLE_TIMEOUT;
-        while !is_whole() {
+        while !self.is_whole() {
             if Instant::now() > until {
                 bail!("the cluster does not become whole:\n{}", self.read_logs());
             }
             std::thread::sleep(PAUSE);
         }
         Ok(())
+    }
+
+    /// Returns true if the primary sends its log to all other machines. A machine that comes back says that it is a
+    /// replica also while it still has to be rewound.
+    fn is_whole(&self) -> bool {
+        let Some(primary) = self.find_primary() else { return false };
+        let Ok((_, status)) = self.ask_patroni(primary, "/patroni") else { return false };
+        let receivers: Vec<&Value> = status["replication"].as_array().into_iter().flatten().collect();
+        let streaming = receivers.iter().filter(|receiver| receiver["state"] == "streaming").count();
+        let synchronous = receivers.iter().filter(|receiver| receiver["sync_state"] == "sync").count();
+        streaming == MACHINES.len() - 1 && synchronous == 1 && self.find_machines("/synchronous").len() == 1
     }
 
     /// Kills Patroni and PostgreSQL of a machine at once, as a power failure does. Its etcd goes on.
@@ -340,14 +358,4 @@ fn write_for_server(path: &Path, content: &str) -> Result<()> {
     fs::write(path, content)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
     give_to_server(path)
-}
-
-/// Requests a path with HTTP 1.0, and returns the status of the answer.
-fn read_status(address: &str, path: &str) -> Result<u16> {
-    let mut stream = TcpStream::connect_timeout(&address.parse()?, ANSWER_TIMEOUT)?;
-    stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
-    write!(stream, "GET {path} HTTP/1.0\r\n\r\n")?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line)?;
-    Ok(line.split(' ').nth(1).context("no status")?.parse()?)
 }
