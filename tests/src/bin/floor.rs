@@ -144,6 +144,7 @@ fn authorization_request(id: &str) -> AuthorizationRequest {
             currency: "EUR".to_owned(),
         },
         capture: true,
+        partial_approval: false,
         brand: "VISA".to_owned(),
         account: AccountData::Card(CardData {
             number: SecretText::new("4200000000000000"),

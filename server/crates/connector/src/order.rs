@@ -34,6 +34,8 @@ pub struct Order {
     pub shopper_present: bool,
     /// The proof of cardholder authentication, by this gateway or from the merchant.
     pub proof: Option<Proof>,
+    /// True if the acquirer may approve a part of the amount.
+    pub accepts_partial_approval: bool,
     /// True if a sandbox accepts card numbers that are no documented test numbers.
     pub accepts_any_number: bool,
     /// The outcome that a sandbox merchant requests (`customParameters[forceResultCode]`).

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tillgate_domain::payment::{ConnectorTxIds, TransferAccount};
+use tillgate_shared::money::Amount;
 use tillgate_shared::result::ResultCode;
 
 /// The outcome of an authorization, a credit, a verification or a modification.
@@ -37,6 +38,8 @@ pub struct ConnectorResult {
     pub transfer_account: Option<TransferAccount>,
     /// The connector's ids of the transaction.
     pub connector_tx_ids: ConnectorTxIds,
+    /// The approved amount, if it is less than the requested one. `None` if the whole amount is approved or none is.
+    pub approved_amount: Option<Amount>,
 }
 
 /// The page that a shopper has to visit.
@@ -65,6 +68,7 @@ impl From<ResultCode> for ConnectorResult {
             details: BTreeMap::new(),
             transfer_account: None,
             connector_tx_ids: ConnectorTxIds::default(),
+            approved_amount: None,
         }
     }
 }

@@ -33,6 +33,10 @@ pub(super) static ROWS: &[Parameter] = &[
     new_row("requireCvv", Optional, Format::Flag,
         "Indicates whether a card that is typed into the form of this checkout needs its security code. Extension of the specification. The channel's setting \
          (entity set --require-cvv) still applies if the value is false. A browser cannot set it."),
+    new_row("partialApproval", Optional, Format::OneOf(&["accept", "decline"]),
+        "accept books a part of the amount if the acquirer approves only that part, such as the rest of a prepaid card; the response has requestedAmount. \
+         decline, the default, reverses the part. Extension of the specification. A browser cannot set it.")
+        .with_single_value(),
     new_row("overridePaymentType[brand]", Optional, OVERRIDES,
         "Different payment type for one brand, such as PA for a brand that cannot take money at once. Accepted only when a checkout is created.")
         .with_single_value(),

@@ -87,6 +87,7 @@ fn the_browser_sets_what_shoppers_know_and_nothing_about_the_price() {
         "paymentType",
         "referencedPaymentId",
         "testMode",
+        "partialApproval",
         "entityId",
         "descriptor",
         "merchantTransactionId",

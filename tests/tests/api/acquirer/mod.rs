@@ -7,6 +7,7 @@ pub mod events;
 pub mod faults;
 pub mod host;
 pub mod messages;
+pub mod partial_approvals;
 pub mod payments;
 pub mod redirects;
 pub mod refused_requests;

@@ -107,6 +107,17 @@ async fn a_payment_stays_and_its_amount_and_final_result_never_change() -> anyho
     };
     assert_refused(set("$.amount[0]", "0.01"));
     assert_refused(set("$.amount[1]", "JPY"));
+    // Only a pending payment may be approved in part, and keeps the requested amount.
+    let approve_part = "UPDATE payment SET document = CAST(json_set(CAST(document AS TEXT), '$.requested',
+            json_extract(CAST(document AS TEXT), '$.amount'), '$.amount[0]', '1.00', '$.result', ?2) AS BLOB)
+        WHERE id = ?1";
+    assert_refused(file.execute(approve_part, [paid.id(), "000.100.110"]));
+    let pending = shop.pay_by_card(&[("customParameters[forceResultCode]", "000.200.000")]).await?;
+    let lower = "UPDATE payment SET document = CAST(json_set(CAST(document AS TEXT), '$.amount[0]', '0.50') AS BLOB)
+        WHERE id = ?1";
+    assert_refused(file.execute(lower, [pending.id()]));
+    assert_eq!(file.execute(approve_part, [pending.id(), "000.100.110"])?, 1);
+    assert_refused(file.execute(lower, [pending.id()]));
     assert_refused(set("$.result", "000.200.000"));
     assert_refused(set("$.result", "800.100.151"));
     assert_refused(file.execute("UPDATE payment SET id = 'x' WHERE id = ?1", [paid.id()]));

@@ -91,6 +91,7 @@ fn boundaries() -> Vec<Boundary> {
         text_boundary(&["descriptor"], 1, 127),
         text_boundary(&["merchantTransactionId", "merchantInvoiceId", "merchantMemo"], 8, 255),
         boundary(&["transactionCategory"], &["EC", "MO", "TO", "RC", "IN", "PO", "PM", "MOTO"], &["ec", "XX", "MOTOR"]),
+        boundary(&["partialApproval"], &["accept", "decline"], &["ACCEPT", "true", "part"]),
         boundary(&["testMode"], &["EXTERNAL", "INTERNAL"], &["internal", "LIVE", "TEST"]),
         boundary(&["integrity", "createRegistration", "overrideHolder"], FLAGS.0, FLAGS.1),
         boundary(&["registrationsDeletable", "customer.browser.javaEnabled"], FLAGS.0, FLAGS.1),

@@ -139,6 +139,8 @@ fn render_summary(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: O
     let has_rest = matches!(story.status.state, PaymentState::Open | PaymentState::Used | PaymentState::Closed);
     let remaining = remaining.filter(|_| has_rest && payment.referenced.is_none());
     let rest = remaining.map(|rest| html! { (texts.amount(&rest.to_string())) " " (rest.currency().code()) });
+    let requested =
+        payment.requested.map(|asked| html! { (texts.amount(&asked.to_string())) " " (asked.currency().code()) });
     summary(&[
         (texts.get("payments.type"), Some(html! { (type_text(texts, payment.payment_type.code())) })),
         (
@@ -146,6 +148,7 @@ fn render_summary(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: O
             Some(html! { (payment.brand) @if let Some(end) = account_end(payment) { " •• " (end) } }),
         ),
         (texts.get("payments.time"), Some(html! { time datetime=(payment.created) { (created) } })),
+        (texts.get("payment.requested"), requested),
         (texts.get("payment.remaining"), rest),
         (texts.get("payments.reference"), payment.merchant_transaction_id().map(|text| html! { (text) })),
         (texts.get("payments.channel"), owner.map(|owner| html! { (owner.name) })),

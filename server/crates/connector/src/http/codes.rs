@@ -1,15 +1,17 @@
 //! Result codes of the gateway for an acquirer's response codes: ISO 8583 field 39 for cards, reason codes of ISO 20022
 //! for bank accounts. Any other code is a decline without a known reason.
 
+use tillgate_shared::money::Currency;
 use tillgate_shared::result::ResultCode;
 
 use super::address::is_redirect_allowed;
 use super::protocol::{HostOutcome, HostResponse};
+use super::request::from_minor_units;
 
 /// Response codes of approvals of the full amount (ISO 8583, field 39): approved, no reason to decline.
 const APPROVED: [&str; 2] = ["00", "85"];
-/// Response code of an approval for a partial amount (ISO 8583, field 39). Responses have no approved amount, so the
-/// gateway neither books such an approval nor trusts a decline with this code.
+/// Response code of an approval for a partial amount (ISO 8583, field 39). The gateway neither books such an approval
+/// without its amount, nor trusts a decline with this code.
 const PARTIALLY_APPROVED: &str = "10";
 
 /// Response code and result code of declines, sorted by response code.
@@ -87,15 +89,16 @@ pub enum ResponseMeaning {
     Reversed,
 }
 
-/// Translates a verified response. Outcome and response code have to agree: an approval with a code of approvals of the
-/// full amount, a decline with a code of no approval. A redirect needs an address that is allowed. Any other
-/// combination is contradictory.
+/// Translates a verified response. Outcome and response code have to agree: an approval of the full amount with a code
+/// of such approvals, an approval of a part with its code and the approved amount, a decline with a code of no
+/// approval. A redirect needs an address that is allowed. Any other combination is contradictory.
 pub fn interpret_response(response: &HostResponse) -> ResponseMeaning {
     let code = response.response_code.as_str();
     let is_full_approval = APPROVED.contains(&code);
     let is_decline = !is_full_approval && code != PARTIALLY_APPROVED;
     match response.outcome {
-        HostOutcome::Approved if is_full_approval => ResponseMeaning::Approved,
+        HostOutcome::Approved if is_full_approval && response.approved_amount.is_none() => ResponseMeaning::Approved,
+        HostOutcome::Approved if code == PARTIALLY_APPROVED && has_readable_part(response) => ResponseMeaning::Approved,
         HostOutcome::Declined if is_decline => ResponseMeaning::Declined(decline_code(code)),
         HostOutcome::Redirect if response.redirect_url.as_deref().is_some_and(is_redirect_allowed) => {
             ResponseMeaning::Redirect
@@ -106,6 +109,12 @@ pub fn interpret_response(response: &HostResponse) -> ResponseMeaning {
             ResponseMeaning::Contradictory
         }
     }
+}
+
+/// Returns true if a response has an approved amount that the gateway can express.
+fn has_readable_part(response: &HostResponse) -> bool {
+    let part = response.approved_amount.zip(Currency::parse(&response.payment.currency));
+    part.and_then(|(units, currency)| from_minor_units(units, currency)).is_some()
 }
 
 /// Returns the result code for the response code of a decline; 800.100.100 if the response code is unknown.
@@ -144,6 +153,7 @@ mod tests {
             },
             outcome,
             response_code: code.to_owned(),
+            approved_amount: None,
             avs: None,
             cvv: None,
             connector_tx_id1: None,
@@ -199,6 +209,23 @@ mod tests {
         }
         assert_eq!(interpret_response(&sample_response(NotFound, "25")), ResponseMeaning::NotFound);
         assert_eq!(interpret_response(&sample_response(Reversed, "00")), ResponseMeaning::Reversed);
+    }
+
+    #[test]
+    fn a_part_is_approved_only_with_its_code_and_an_amount_that_can_be_booked() {
+        for (code, currency, part, meaning) in [
+            ("10", "EUR", Some(1), ResponseMeaning::Approved),
+            ("10", "EUR", None, ResponseMeaning::Contradictory),
+            ("00", "EUR", Some(1), ResponseMeaning::Contradictory),
+            ("10", "XXX", Some(1), ResponseMeaning::Contradictory),
+            // 0.001 KWD is no whole number of hundredths.
+            ("10", "KWD", Some(1), ResponseMeaning::Contradictory),
+            ("10", "KWD", Some(10), ResponseMeaning::Approved),
+        ] {
+            let mut response = sample_response(HostOutcome::Approved, code);
+            (response.payment.currency, response.approved_amount) = (currency.to_owned(), part);
+            assert_eq!(interpret_response(&response), meaning, "{code} {currency} {part:?}");
+        }
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use tillgate_domain::payment::ConnectorTxIds;
+use tillgate_shared::money::Currency;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::client::HostClient;
 use super::codes::{ResponseMeaning, interpret_response, not_executed_code};
 use super::protocol::{HostOperation, HostResponse};
 use super::recorded_message::{DescribedRequest, Exchange};
-use super::request::{self, UnsupportedOrder};
+use super::request::{self, UnsupportedOrder, from_minor_units};
 use super::response::CallResult;
 use crate::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
@@ -140,7 +141,10 @@ fn redirect_outcome(response: HostResponse) -> ConnectorOutcome {
 /// response has.
 fn response_result(code: ResultCode, response: HostResponse) -> ConnectorResult {
     let ids = [response.connector_tx_id1, response.connector_tx_id2, response.connector_tx_id3];
+    let currency = Currency::parse(&response.payment.currency);
+    let approved_amount = response.approved_amount.zip(currency);
     ConnectorResult {
+        approved_amount: approved_amount.and_then(|(units, currency)| from_minor_units(units, currency)),
         avs: response.avs,
         cvv: response.cvv,
         connector_tx_ids: ConnectorTxIds::new(ids),

@@ -260,6 +260,7 @@ impl DescribedRequest for AuthorizationRequest {
             brand,
             account,
             billing,
+            partial_approval,
             shopper_present,
             descriptor,
             merchant,
@@ -275,6 +276,7 @@ impl DescribedRequest for AuthorizationRequest {
             .with("brand", brand)
             .with_account(account)
             .with_all("billing", billing)
+            .with("partialApproval", partial_approval)
             .with("shopperPresent", shopper_present)
             .with("descriptor", descriptor)
             .with_all("merchant", merchant)
@@ -315,6 +317,7 @@ fn describe_response(response: &HostResponse) -> MaskedFields {
         payment: _,
         outcome,
         response_code,
+        approved_amount,
         avs,
         cvv,
         connector_tx_id1,
@@ -327,6 +330,7 @@ fn describe_response(response: &HostResponse) -> MaskedFields {
     MaskedFields::default()
         .with("outcome", outcome as &HostOutcome)
         .with("responseCode", response_code)
+        .with("approvedAmount", approved_amount)
         .with("avs", avs)
         .with("cvv", cvv)
         .with("connectorTxId1", connector_tx_id1)

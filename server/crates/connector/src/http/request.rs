@@ -46,6 +46,7 @@ pub fn authorization_request(
         brand: order.brand.code.to_owned(),
         account: account_data(order),
         billing: BillingAddress { street: order.address.street.clone(), postcode: order.address.postcode.clone() },
+        partial_approval: order.accepts_partial_approval,
         shopper_present: order.shopper_present,
         descriptor: Some(request.descriptor.to_owned()),
         merchant: merchant_data(&order.context),

@@ -102,11 +102,14 @@ impl ExpectedResponse<'_> {
         let is_letter = |letter: Option<char>| letter.is_none_or(|letter| letter.is_ascii_uppercase());
         let is_inquiry_outcome = matches!(response.outcome, HostOutcome::NotFound | HostOutcome::Reversed);
         let is_redirect = response.outcome == HostOutcome::Redirect;
-        let allows_redirect = matches!(self.operation, HostOperation::Authorize | HostOperation::Inquire);
+        // Only an authorization can be redirected or approved in part.
+        let is_authorization = matches!(self.operation, HostOperation::Authorize | HostOperation::Inquire);
         // Captures and refunds refer to the acquirer's id. A reversal is never referred to.
         let needs_id = response.outcome == HostOutcome::Approved && self.operation != HostOperation::Reverse;
         let has_required_id = !needs_id || response.connector_tx_id1.is_some();
         let code = &response.response_code;
+        let is_part = |part: u64| part > 0 && part < self.payment.amount;
+        let allows_part = response.outcome == HostOutcome::Approved && is_authorization;
         let parts = [
             (response.operation == self.operation, "operation"),
             (response.idempotency_key == self.idempotency_key, "idempotencyKey"),
@@ -115,7 +118,8 @@ impl ExpectedResponse<'_> {
             (response.payment.amount == self.payment.amount, "amount"),
             (response.payment.currency == self.payment.currency, "currency"),
             (!is_inquiry_outcome || self.operation == HostOperation::Inquire, "outcome"),
-            (!is_redirect || allows_redirect, "outcome"),
+            (!is_redirect || is_authorization, "outcome"),
+            (response.approved_amount.is_none_or(|part| allows_part && is_part(part)), "approvedAmount"),
             (ids.into_iter().flatten().all(is_id), "connectorTxId"),
             (has_required_id, "connectorTxId1"),
             ((1..=8).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric()), "responseCode"),
@@ -204,6 +208,7 @@ mod tests {
             payment: sample_payment(),
             outcome: HostOutcome::Approved,
             response_code: "00".to_owned(),
+            approved_amount: None,
             avs: Some('F'),
             cvv: None,
             connector_tx_id1: Some("000000000001".to_owned()),
@@ -258,6 +263,13 @@ mod tests {
             ("currency", about(PaymentData { currency: other("USD"), ..sample_payment() })),
             ("outcome", HostResponse { outcome: HostOutcome::NotFound, ..approved_response() }),
             ("outcome", HostResponse { outcome: HostOutcome::Reversed, ..approved_response() }),
+            ("approvedAmount", HostResponse { approved_amount: Some(0), ..approved_response() }),
+            ("approvedAmount", HostResponse { approved_amount: Some(9200), ..approved_response() }),
+            ("approvedAmount", HostResponse { approved_amount: Some(u64::MAX), ..approved_response() }),
+            (
+                "approvedAmount",
+                HostResponse { outcome: HostOutcome::Declined, approved_amount: Some(1), ..approved_response() },
+            ),
             ("connectorTxId1", HostResponse { connector_tx_id1: None, ..approved_response() }),
             ("connectorTxId", HostResponse { connector_tx_id2: Some(other("a b")), ..approved_response() }),
             ("connectorTxId", HostResponse { connector_tx_id3: Some("x".repeat(65)), ..approved_response() }),

@@ -10,7 +10,7 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
 use super::shared_parameters::SharedParameters;
-use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount, money, result_code};
+use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount, money, optional_money, result_code};
 use crate::address::add_parameters;
 use crate::id::{CheckoutId, EntityId, PaymentId, RegistrationId, ScheduleId};
 use crate::ndc::Ndc;
@@ -53,6 +53,9 @@ pub struct Payment {
     /// The amount, with two decimals in stored and sent form.
     #[serde(with = "money")]
     pub amount: Amount,
+    /// The amount of its own request, if its connector has approved only a part of it. `amount` is that part.
+    #[serde(default, with = "optional_money", skip_serializing_if = "Option::is_none")]
+    pub requested: Option<Amount>,
     /// The outcome.
     #[serde(with = "result_code")]
     pub result: ResultCode,
@@ -123,6 +126,7 @@ impl Payment {
             payment_type,
             brand: brand.to_owned(),
             amount,
+            requested: None,
             result,
             avs: None,
             cvv: None,

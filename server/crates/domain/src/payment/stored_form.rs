@@ -36,6 +36,27 @@ pub(crate) mod money {
     }
 }
 
+/// Optional amounts in stored documents.
+pub(crate) mod optional_money {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use tillgate_shared::money::Amount;
+
+    use super::money;
+
+    #[derive(Serialize, Deserialize)]
+    struct Stored(#[serde(with = "money")] Amount);
+
+    #[allow(clippy::ref_option)]
+    pub fn serialize<S: Serializer>(amount: &Option<Amount>, serializer: S) -> Result<S::Ok, S::Error> {
+        amount.map(Stored).serialize(serializer)
+    }
+
+    /// Fails if the currency or the amount is not valid.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Amount>, D::Error> {
+        Ok(Option::<Stored>::deserialize(deserializer)?.map(|Stored(amount)| amount))
+    }
+}
+
 /// Result codes in stored documents: the code alone, because its description may change.
 pub mod result_code {
     use serde::de::Error as _;

@@ -23,6 +23,7 @@ use tillgate_store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, Stored
 use super::super::{Failure, Gateway};
 use super::debit_steps::CaptureDecision;
 use super::follow_up_draft::draft_reversal;
+use super::partial_approval::{apply_approved_amount, refuse_part};
 use super::reversal::{can_refund_instead, log_declined_reversal};
 use crate::payment::asynchronous::page_not_found;
 use crate::payment::deferred_effects::{self, required_keys};
@@ -44,6 +45,8 @@ pub struct CompletionResult {
 #[derive(Clone)]
 struct Completion {
     result: ConnectorResult,
+    /// True if the connector has approved a part of the amount and the merchant accepts no part: `result` is a decline.
+    is_part_refused: bool,
     /// The risk check of the payment, if the result is an approval and the payment was not checked before.
     risk_check: Option<RiskCheck>,
     /// Deferred effects on stored credentials, applied or reverted by the completion.
@@ -126,6 +129,7 @@ impl Gateway {
         recorder: ResponseRecorder<Payment>,
         decision: Option<ReviewDecision>,
     ) -> Result<CompletionResult, Failure> {
+        let (result, is_part_refused) = refuse_part(payment, result);
         let risk_check = if result.code.is_success() { self.screen_approval(payment, &result) } else { None };
         let risk_counters = risk_check.as_ref().map(RiskCheck::counter_keys).unwrap_or_default();
         // Follow-up payments change no stored credentials.
@@ -146,6 +150,7 @@ impl Gateway {
         let completion = Completion {
             refunded: charged.filter(|charged| can_refund_instead(payment, charged)),
             result,
+            is_part_refused,
             risk_check,
             deferred_effects,
             now,
@@ -279,7 +284,7 @@ impl Completion {
         let code = self.result.code;
         // Kept for a payment that still has to be captured: setting the result details clears the mark.
         let was_unannounced = payment.unannounced;
-        let mut updated = with_result_details(payment, self.result.clone());
+        let mut updated = with_result_details(apply_approved_amount(payment, &self.result), self.result.clone());
         // The check runs under the write lock, because it reads the velocity counters and counts this payment.
         let (refused, changes) = match self.risk_check.take() {
             Some(check) => {
@@ -312,7 +317,7 @@ impl Completion {
             payment,
             checkout,
             is_refused: outcome != code && !is_held,
-            must_reverse: must_reverse || is_refused || is_cancelled || is_uncaptured,
+            must_reverse: must_reverse || is_refused || is_cancelled || is_uncaptured || self.is_part_refused,
             must_capture: false,
             changes,
         }

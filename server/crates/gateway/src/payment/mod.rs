@@ -51,6 +51,7 @@ pub mod listing;
 pub mod messages;
 pub mod order;
 pub mod page_visits;
+mod partial_approval;
 pub mod pay;
 pub mod query;
 mod record;

@@ -20,6 +20,7 @@ use super::super::{Failure, Gateway};
 use super::authorize::AuthorizationResult;
 use super::debit_steps::find_first_step;
 use super::follow_up_draft::draft_reversal;
+use super::partial_approval::apply_approved_amount;
 use super::{ConnectorRequest, HeldCard, Intake, PaymentContext, PaymentIdentity};
 use crate::access::sender::Sender;
 use crate::keys::wallet;
@@ -191,7 +192,7 @@ pub(super) fn draft_payment(
     let order = &intake.order;
     let PaymentContext { sender, credential_owner, .. } = context;
     let (entity, brand) = (intake.payer.id.clone(), order.brand.code);
-    Payment {
+    let payment = Payment {
         checkout: sender.checkout().map(|checkout| checkout.id.clone()),
         ndc: sender.ndc().cloned(),
         registration: credential_owner.used.map(|used| used.id.clone()),
@@ -204,7 +205,8 @@ pub(super) fn draft_payment(
         descriptor: identity.descriptor,
         account: order.account.summary(),
         ..Payment::draft(identity.id, entity, identity.now, order.payment_type, brand, order.amount, result.code)
-    }
+    };
+    apply_approved_amount(payment, result)
 }
 
 /// Changes a drafted payment to one declined by its risk check, or by the capture after it, and returns the changes

@@ -147,10 +147,10 @@ impl Gateway {
     /// connector has confirmed the reversal; the payment then ends as uncertain or timed out. Never reverses a payment
     /// of whose outcome the connector has said nothing: the shopper may have paid.
     async fn inquire_or_reverse(&self, connector: &dyn Connector, payment: &Payment) -> ConnectorOutcome {
-        let Payment { id, amount, .. } = payment;
+        let (id, amount) = (&payment.id, payment.connector_amount());
         let reference = id.as_str().to_owned();
         let merchant_id = payment.acquirer_merchant_id().to_owned();
-        let inquiry = Inquiry { reference, merchant_id, payment_type: payment.type_at_connector(), amount: *amount };
+        let inquiry = Inquiry { reference, merchant_id, payment_type: payment.type_at_connector(), amount };
         let inquired = tokio::time::timeout(CONNECTOR_TIMEOUT, connector.inquire(&inquiry)).await;
         let known = inquired.unwrap_or(Some(ConnectorOutcome::Unknown));
         if known == Some(ConnectorOutcome::Unknown) {
@@ -176,7 +176,7 @@ impl Gateway {
             original_reference: id.as_str().to_owned(),
             merchant_id: inquiry.merchant_id,
             connector_tx_ids: ConnectorTxIds::default(),
-            amount: *amount,
+            amount,
             descriptor: None,
             forced_result_code: None,
             is_repeated: true,
@@ -207,7 +207,11 @@ pub(crate) async fn send_modification(
         original_reference: referenced.reference_for(modification_type),
         merchant_id: referenced.acquirer_merchant_id().to_owned(),
         connector_tx_ids: referenced.connector_tx_ids.clone(),
-        amount: payment.amount,
+        amount: if modification_type == ModificationType::Reversal {
+            referenced.connector_amount()
+        } else {
+            payment.amount
+        },
         descriptor: Some(payment.descriptor.clone()),
         forced_result_code: payment.parameters.get(order::FORCED_RESULT).map(str::to_owned),
         is_repeated,

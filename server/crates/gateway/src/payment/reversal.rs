@@ -47,7 +47,7 @@ impl Gateway {
             original_reference: payment.id.as_str().to_owned(),
             merchant_id: payment.acquirer_merchant_id().to_owned(),
             connector_tx_ids: ConnectorTxIds::default(),
-            amount: payment.amount,
+            amount: payment.connector_amount(),
             descriptor: None,
             forced_result_code: None,
             is_repeated: false,

@@ -81,14 +81,17 @@ pub fn book_payment(
                 standing_instruction: request.standing_instruction.clone(),
             },
             undecided: decision.code == code::TOO_LATE,
+            amount: decision.approved_amount.unwrap_or(payment.amount),
+            requested: decision.approved_amount.map(|_| payment.amount),
             ..new_entry(call, payment, kind, None, &decision.code)
         };
         // A request with a late response from the issuer is approved. Only an inquiry reveals this.
         let code = if entry.undecided { code::APPROVED.to_owned() } else { entry.code };
+        let is_granted = code == code::APPROVED || decision.approved_amount.is_some();
         let needs_page = code == code::APPROVED && kind != EntryKind::Credit && request.shopper_present;
         let page = request.return_url.clone().filter(|_| needs_page);
         let page = page.map(|return_url| HostPage { id: call.page_id.clone(), return_url });
-        let (awaits_shopper, approved) = (page.is_some(), code == code::APPROVED && page.is_none());
+        let (awaits_shopper, approved) = (page.is_some(), is_granted && page.is_none());
         ledger.insert_entry(NewEntry { approved, awaits_shopper, page, code, ..entry })
     })
 }
@@ -195,7 +198,7 @@ fn check_reversal(original: &LedgerEntry, payment: &PaymentData) -> Result<(), &
     if (&entry.merchant_id, &entry.payment_id) != (&payment.merchant_id, &payment.payment_id) {
         return Err(code::NOT_FOUND);
     }
-    if (entry.amount, &entry.currency) != (payment.amount, &payment.currency) {
+    if (entry.requested_amount(), &entry.currency) != (payment.amount, &payment.currency) {
         return Err(code::AMOUNT);
     }
     match entry.kind {
@@ -249,6 +252,7 @@ pub fn answer_inquiry(ledger: &LedgerTransaction<'_>, call: &CallContext, reques
         payment: request.payment.clone(),
         outcome,
         response_code: code.to_owned(),
+        approved_amount: None,
         avs: None,
         cvv: None,
         connector_tx_id1: None,
@@ -270,7 +274,7 @@ pub fn answer_inquiry(ledger: &LedgerTransaction<'_>, call: &CallContext, reques
         payment: PaymentData {
             merchant_id: request.payment.merchant_id.clone(),
             payment_id: found.entry.payment_id.clone(),
-            amount: found.entry.amount,
+            amount: found.entry.requested_amount(),
             currency: found.entry.currency.clone(),
         },
         ..with_ledger_details(respond(outcome, &found.entry.code), &found, &call.page_base_url)
@@ -307,6 +311,7 @@ fn book_once(
         payment: payment.clone(),
         outcome,
         response_code: code.to_owned(),
+        approved_amount: None,
         avs: None,
         cvv: None,
         connector_tx_id1: None,
@@ -326,6 +331,7 @@ fn with_ledger_details(response: HostResponse, found: &LedgerEntry, page_base_ur
     let page = entry.page.as_ref().filter(|_| entry.awaits_shopper);
     HostResponse {
         redirect_url: page.map(|page| format!("{page_base_url}{}", page.id)),
+        approved_amount: entry.requested.filter(|_| found.is_effective()).map(|_| entry.amount),
         avs: entry.avs,
         cvv: entry.cvv,
         connector_tx_id1: Some(found.transaction_id()),
@@ -351,6 +357,7 @@ fn new_entry(
         payment_id: payment.payment_id.clone(),
         original,
         amount: payment.amount,
+        requested: None,
         currency: payment.currency.clone(),
         approved: code == code::APPROVED,
         reversed: false,

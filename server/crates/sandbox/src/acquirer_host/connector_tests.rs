@@ -41,6 +41,7 @@ fn card_order(payment_type: PaymentType, amount: &str) -> Order {
         creditor_id: None,
         shopper_present: true,
         proof: None,
+        accepts_partial_approval: false,
         accepts_any_number: false,
         forced_result_code: None,
         context: OrderContext::default(),

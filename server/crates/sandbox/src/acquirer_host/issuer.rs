@@ -12,6 +12,9 @@ use crate::test_data::{self, published_numbers};
 
 /// Amounts from 1000.00 to 1000.99 in minor units: the last two digits are the response code.
 const AMOUNTS_OF_CODES: std::ops::RangeInclusive<u64> = 100_000..=100_099;
+/// Response code of an approval of a part of the amount. This issuer approves a half, also if the merchant has not said
+/// that it accepts a part: an issuer in the field may do so as well.
+const PARTIALLY_APPROVED: &str = "10";
 
 /// The issuer's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +27,8 @@ pub struct IssuerDecision {
     pub cvv: Option<char>,
     /// The account in its displayable form.
     pub account: Option<String>,
+    /// Approved amount in minor units, if only a part is approved.
+    pub approved_amount: Option<u64>,
 }
 
 /// Decides an authorization request at a moment by its account; a provider's account is always approved. If approved,
@@ -56,7 +61,8 @@ pub fn decide_authorization(request: &AuthorizationRequest, now: Timestamp) -> O
         code => code.to_owned(),
     };
     let avs = test_data::check_address(request.billing.street.as_deref(), request.billing.postcode.as_deref());
-    Some(IssuerDecision { code, avs, cvv, account: Some(account) })
+    let approved_amount = (code == PARTIALLY_APPROVED).then_some(request.payment.amount / 2);
+    Some(IssuerDecision { code, avs, cvv, account: Some(account), approved_amount })
 }
 
 /// Returns the response code of a card: 14 if it is no test number of the brand, 54 if it has expired, otherwise the

@@ -8,6 +8,7 @@
 use jiff::Timestamp;
 use tillgate_connector::{CardSource, ConnectorResult, FullCard, Order};
 use tillgate_shared::format::expiry::last_month;
+use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, codes};
 
 use crate::test_data;
@@ -53,7 +54,16 @@ pub(super) fn authorize_card(
         Some(outcome) => outcome,
         None => &test_data::GOOD,
     };
-    with_check_results(order, card, outcome.into())
+    let approved_amount = find_approved_part(order).filter(|_| outcome.result.is_success());
+    with_check_results(order, card, ConnectorResult { approved_amount, ..outcome.into() })
+}
+
+/// Returns the half of the amount if an order accepts a part and has the test amount of partial approvals. `None` if
+/// the whole amount is approved.
+fn find_approved_part(order: &Order) -> Option<Amount> {
+    let is_part = order.accepts_partial_approval && order.amount.hundredths() == test_data::PARTLY_APPROVED;
+    let part = || Amount::from_hundredths(order.amount.hundredths() / 2, order.amount.currency());
+    is_part.then(part).flatten()
 }
 
 /// Adds the results of the address and security code checks to a result.

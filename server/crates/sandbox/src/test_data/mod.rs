@@ -30,6 +30,9 @@ impl TestOutcome {
     }
 }
 
+/// Amount in hundredths, 1000.10, of which a half is approved if the merchant accepts a part.
+pub const PARTLY_APPROVED: i64 = 100_010;
+
 /// The outcome without any error.
 pub static GOOD: TestOutcome = TestOutcome::new("succeeds", codes::TEST_INTERNAL, "00");
 

@@ -91,8 +91,11 @@ pub struct NewEntry {
     /// Number of the original: the entry that this one captures, refunds or reverses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub original: Option<i64>,
-    /// Amount in minor units.
+    /// Amount in minor units: the approved one if only a part was approved.
     pub amount: u64,
+    /// Amount of the request in minor units, if only a part of it was approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested: Option<u64>,
     /// Currency, three letters.
     pub currency: String,
     /// True if the request was executed.
@@ -141,6 +144,13 @@ pub struct LedgerEntry {
     /// The entry's other data.
     #[serde(flatten)]
     pub entry: NewEntry,
+}
+
+impl NewEntry {
+    /// Returns the amount of the request, in minor units. Later requests refer to the request by it.
+    pub fn requested_amount(&self) -> u64 {
+        self.requested.unwrap_or(self.amount)
+    }
 }
 
 impl LedgerEntry {

@@ -27,16 +27,17 @@ const QUEUE: usize = 1024;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The migrations, oldest first: numbered SQL files. Existing ones are never changed.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/0001_entries.sql"),
     include_str!("migrations/0002_three_ds.sql"),
     include_str!("migrations/0003_pages.sql"),
     include_str!("migrations/0004_scheme_data.sql"),
+    include_str!("migrations/0005_partial_approvals.sql"),
 ];
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
 const COLUMNS: &str = "number, key, fingerprint, kind, merchant, payment, original, amount, currency, used, approved, reversed, \
-     undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data";
+     undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data, requested";
 
 /// The ledger. Its queue serialises access from all threads.
 pub struct AcquirerLedger {
@@ -105,8 +106,8 @@ impl LedgerTransaction<'_> {
     pub fn insert_entry(&self, entry: NewEntry) -> Result<LedgerEntry, StoreError> {
         let query =
             "INSERT INTO entry (key, fingerprint, kind, merchant, payment, original, amount, currency, approved, \
-             reversed, undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+             reversed, undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data, requested)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
              RETURNING number";
         let number = self.session.query_one(
             query,
@@ -133,6 +134,7 @@ impl LedgerTransaction<'_> {
                 entry.page.as_ref().map(|page| &page.return_url),
                 // Data for the schemes do not affect the outcome, so they must not make a decision fail.
                 serde_json::to_string(&entry.scheme_data).ok(),
+                entry.requested.map(amount_to_column).transpose()?,
             ],
             |row| row.get(0),
         )?;
@@ -225,6 +227,7 @@ fn read_entry(row: &Row<'_>) -> tillgate_engine::Result<LedgerEntry> {
                 .get::<Option<String>>(22)?
                 .and_then(|text| serde_json::from_str(&text).ok())
                 .unwrap_or_default(),
+            requested: row.get(23)?,
         },
     })
 }
@@ -269,6 +272,7 @@ mod tests {
             payment_id: "p".to_owned(),
             original: None,
             amount: 9200,
+            requested: Some(10_000),
             currency: "EUR".to_owned(),
             approved: true,
             reversed: false,

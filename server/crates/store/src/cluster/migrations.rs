@@ -3,5 +3,7 @@
 use tillgate_engine::postgres::ClusterMigration;
 
 /// The migrations, oldest first. The first one makes the schema that the migrations of SQLite have made by then.
-pub(super) const MIGRATIONS: &[ClusterMigration] =
-    &[ClusterMigration { version: 68, script: include_str!("../schema/postgres_migrations/0068_baseline.sql") }];
+pub(super) const MIGRATIONS: &[ClusterMigration] = &[
+    ClusterMigration { version: 68, script: include_str!("../schema/postgres_migrations/0068_baseline.sql") },
+    ClusterMigration { version: 69, script: include_str!("../schema/postgres_migrations/0069_partial_approvals.sql") },
+];

@@ -9,11 +9,12 @@
 //! - A checkout has at most one pending or approved payment (primary key and trigger of `checkout_payment`).
 //! - An entity is below one of a higher level: there is no cycle, and a channel has a merchant (triggers on `entity`).
 //! - An entity is live or a sandbox like the entity above it (triggers on `entity`).
-//! - A payment is never deleted. Its amount and its final result never change (triggers on `payment`).
+//! - A payment is never deleted. Its final result never changes, nor its amount, unless a part of a pending payment is
+//!   approved and the requested amount is kept (triggers on `payment`).
 //!
-//! The migrations `0016_guards.sql`, `0027_entity_tree.sql`, `0033_follow_up_types.sql` and `0044_chargebacks.sql`
-//! create them. A violation aborts the statement, and the whole request is undone. It is logged and answered with
-//! status 500.
+//! The migrations `0016_guards.sql`, `0027_entity_tree.sql`, `0033_follow_up_types.sql`, `0044_chargebacks.sql` and
+//! `0069_partial_approvals.sql` create them. A violation aborts the statement, and the whole request is undone. It is
+//! logged and answered with status 500.
 
 use tillgate_domain::payment::{FollowUpSummary, Payment};
 use tillgate_engine::{Session, params};

@@ -95,16 +95,6 @@ END;
 CREATE TRIGGER payment_stays BEFORE DELETE ON payment BEGIN
     SELECT RAISE(ABORT, 'a payment is never deleted');
 END;
-CREATE TRIGGER payment_update BEFORE UPDATE ON payment WHEN
-    NEW.id <> OLD.id OR NEW.entity <> OLD.entity
-    OR json_extract(CAST(NEW.document AS TEXT), '$.amount') IS NOT json_extract(CAST(OLD.document AS TEXT), '$.amount')
-    OR (json_extract(CAST(NEW.document AS TEXT), '$.result') IS NOT json_extract(CAST(OLD.document AS TEXT), '$.result')
-        AND json_extract(CAST(OLD.document AS TEXT), '$.result') NOT GLOB '000.200.*'
-        AND json_extract(CAST(OLD.document AS TEXT), '$.result') NOT GLOB '800.400.5*'
-        AND json_extract(CAST(OLD.document AS TEXT), '$.result') <> '100.400.500')
-BEGIN
-    SELECT RAISE(ABORT, 'the amount and the final result of a payment never change');
-END;
 CREATE INDEX message_owner ON message (owner, due) WHERE due IS NOT NULL;
 CREATE INDEX message_owner_queue ON message (owner, queue, due) WHERE due IS NOT NULL;
 CREATE TABLE policy_report (
@@ -415,6 +405,20 @@ CREATE INDEX approval_latest ON approval (entity, kind, created);
 CREATE TABLE connector_message (
     payment TEXT NOT NULL, number INTEGER NOT NULL, entity TEXT NOT NULL, document BLOB NOT NULL, PRIMARY KEY (payment, number)
 ) STRICT, WITHOUT ROWID;
+CREATE TRIGGER payment_update BEFORE UPDATE ON payment WHEN
+    NEW.id <> OLD.id OR NEW.entity <> OLD.entity
+    OR (json_extract(CAST(NEW.document AS TEXT), '$.amount') IS NOT json_extract(CAST(OLD.document AS TEXT), '$.amount')
+        AND (json_extract(CAST(NEW.document AS TEXT), '$.requested') IS NOT json_extract(CAST(OLD.document AS TEXT), '$.amount')
+            OR (json_extract(CAST(OLD.document AS TEXT), '$.result') NOT GLOB '000.200.*'
+                AND json_extract(CAST(OLD.document AS TEXT), '$.result') NOT GLOB '800.400.5*'
+                AND json_extract(CAST(OLD.document AS TEXT), '$.result') <> '100.400.500')))
+    OR (json_extract(CAST(NEW.document AS TEXT), '$.result') IS NOT json_extract(CAST(OLD.document AS TEXT), '$.result')
+        AND json_extract(CAST(OLD.document AS TEXT), '$.result') NOT GLOB '000.200.*'
+        AND json_extract(CAST(OLD.document AS TEXT), '$.result') NOT GLOB '800.400.5*'
+        AND json_extract(CAST(OLD.document AS TEXT), '$.result') <> '100.400.500')
+BEGIN
+    SELECT RAISE(ABORT, 'the amount and the final result of a payment never change');
+END;
 INSERT INTO entity_level (level, parent) VALUES ('channel', 'merchant');
 INSERT INTO entity_level (level, parent) VALUES ('division', 'psp');
 INSERT INTO entity_level (level, parent) VALUES ('merchant', 'division');

@@ -29,11 +29,12 @@ use risk::PaymentRiskFields;
 
 /// Names of [`PaymentFields`] and of the envelope, under which no parameter is repeated. Types that contain a payment
 /// exclude the names that they add.
-pub(crate) const OWN_NAMES: [&str; 13] = [
+pub(crate) const OWN_NAMES: [&str; 14] = [
     "id",
     "paymentType",
     "paymentBrand",
     "amount",
+    "requestedAmount",
     "currency",
     "descriptor",
     "result",
@@ -60,6 +61,9 @@ pub struct PaymentFields<'a> {
     /// Amount. Absent if the payment was declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     amount: Option<AmountText>,
+    /// Amount of the request, if only the part in `amount` is approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested_amount: Option<AmountText>,
     /// Currency of the amount. Absent if the payment was declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^[A-Z]{3}$"))]
@@ -133,6 +137,7 @@ impl<'a> From<&'a Payment> for PaymentFields<'a> {
             payment_type: payment.payment_type.code(),
             payment_brand: &payment.brand,
             amount: has_amount.then_some(AmountText(payment.amount)),
+            requested_amount: payment.requested.filter(|_| has_amount).map(AmountText),
             currency: has_amount.then(|| payment.amount.currency().code()),
             descriptor: has_amount.then_some(&payment.descriptor),
             result: ResultFields::from(payment.result).with_checks(payment.avs, payment.cvv),

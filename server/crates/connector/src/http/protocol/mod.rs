@@ -87,6 +87,9 @@ pub struct AuthorizationRequest {
     /// Billing address, for the address check.
     #[serde(default)]
     pub billing: BillingAddress,
+    /// True if the merchant accepts an approval of a part of the amount.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial_approval: bool,
     /// True if the shopper takes part; false if the payment is merchant-initiated.
     pub shopper_present: bool,
     /// Text for the shopper's statement.
@@ -168,6 +171,9 @@ pub struct HostResponse {
     pub outcome: HostOutcome,
     /// Response code: for a card ISO 8583 field 39, for a bank account `00` or a reason code of ISO 20022.
     pub response_code: String,
+    /// Approved amount in minor units, of an approval with response code 10: above zero, and less than the amount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_amount: Option<u64>,
     /// Result of the address check, a letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avs: Option<char>,

@@ -10,6 +10,7 @@ use tillgate_connector::three_ds::request::three_ds_amount;
 use tillgate_connector::{AvsAddress, CardSource, FullAccount, FullCard, Order, OrderContext};
 use tillgate_domain::access::scope::TYPE_OF_BRAND;
 use tillgate_domain::id::EntityId;
+use tillgate_domain::payment::partial_approval::accepts_partial_approval;
 use tillgate_domain::payment::{Payment, PaymentType, parse_requested_amount};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::three_ds::Proof;
@@ -91,6 +92,7 @@ pub fn order_for_account(
         creditor_id: None,
         shopper_present: presence == Presence::Cardholder,
         proof: Proof::from_parameters(parameters),
+        accepts_partial_approval: accepts_partial_approval(parameters),
         accepts_any_number: false,
         forced_result_code: text(FORCED_RESULT),
         context: OrderContext::from_parameters(parameters),
@@ -132,6 +134,7 @@ fn rebuild_order(payment: &Payment, account: FullAccount, proof: Option<Proof>) 
         // The cardholder has just been authenticated in a browser.
         shopper_present: true,
         proof,
+        accepts_partial_approval: accepts_partial_approval(&payment.parameters),
         // The number was checked before its cardholder was authenticated.
         accepts_any_number: true,
         forced_result_code: text(FORCED_RESULT),
