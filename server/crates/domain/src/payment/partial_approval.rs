@@ -7,7 +7,6 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::Payment;
-use crate::refusal::Refusal;
 
 /// Name of the parameter that accepts partial approvals.
 const PARTIAL_APPROVAL: &str = "partialApproval";
@@ -15,17 +14,6 @@ const PARTIAL_APPROVAL: &str = "partialApproval";
 /// Returns true if the parameters of a payment accept an approval of a part of its amount.
 pub fn accepts_partial_approval(parameters: &Parameters) -> bool {
     parameters.get(PARTIAL_APPROVAL) == Some("accept")
-}
-
-/// Refuses the parameter in a request about an earlier payment, where it would have no effect.
-///
-/// # Errors
-/// The parameter by name.
-pub fn refuse_partial_approval(parameters: &Parameters) -> Result<(), Refusal> {
-    match parameters.get(PARTIAL_APPROVAL) {
-        None => Ok(()),
-        value => Err(Refusal::invalid_parameter(PARTIAL_APPROVAL, value, "must be left out of a follow-up payment")),
-    }
 }
 
 impl Payment {

@@ -14,7 +14,6 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::mode::ProcessingMode;
-use tillgate_domain::payment::partial_approval::refuse_partial_approval;
 use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits};
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::money::Amount;
@@ -89,7 +88,6 @@ impl Gateway {
             let message = "must be the id in the path, or be left out";
             return Err(Refusal::invalid_parameter(REFERENCED_PAYMENT_ID, Some(&sent_id), message).into());
         }
-        refuse_partial_approval(&parameters)?;
         let modification_type = parameters.get("paymentType").and_then(ModificationType::parse);
         // A follow-up payment runs in the mode of the payment that it refers to, whatever the request says.
         parameters.remove("testMode");
