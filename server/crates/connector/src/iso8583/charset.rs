@@ -39,17 +39,45 @@ const CODE_PAGE_037: [u8; 256] = [
     0x5c, 0xf7, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5a, 0xb2, 0xd4, 0xd6, 0xd2, 0xd3, 0xd5,
     0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0xb3, 0xdb, 0xdc, 0xd9, 0xda, 0x9f,
 ];
-/// Bytes whose characters differ in code page 1047: byte, and Latin-1 character.
-const DIFFERENCES_1047: [(u8, u8); 6] =
-    [(0x5f, b'^'), (0xad, b'['), (0xb0, 0xac), (0xba, 0xdd), (0xbb, 0xa8), (0xbd, b']')];
+/// Code page 1047: the Latin-1 character of each byte.
+const CODE_PAGE_1047: [u8; 256] = {
+    let mut page = CODE_PAGE_037;
+    page[0x5f] = b'^';
+    page[0xad] = b'[';
+    page[0xb0] = 0xac;
+    page[0xba] = 0xdd;
+    page[0xbb] = 0xa8;
+    page[0xbd] = b']';
+    page
+};
+/// Byte of each Latin-1 character in code page 037.
+const BYTES_037: [u8; 256] = invert_page(&CODE_PAGE_037);
+/// Byte of each Latin-1 character in code page 1047.
+const BYTES_1047: [u8; 256] = invert_page(&CODE_PAGE_1047);
+
+/// Returns the byte of each character. Used at compile time only, so that its indexing cannot panic later.
+const fn invert_page(page: &[u8; 256]) -> [u8; 256] {
+    let mut bytes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        bytes[page[byte] as usize] = byte as u8;
+        byte += 1;
+    }
+    bytes
+}
+
+/// Returns the entry of a byte in a table.
+fn look_up(table: &[u8; 256], byte: u8) -> u8 {
+    table.get(usize::from(byte)).copied().unwrap_or_default()
+}
 
 impl IsoCharset {
     /// Decodes a byte. Returns `None` for bytes that are no printable characters of the set.
     pub fn decode_byte(self, byte: u8) -> Option<char> {
         let character = char::from(match self {
             Self::Ascii | Self::Latin1 => byte,
-            Self::Ebcdic037 => decode_037(byte),
-            Self::Ebcdic1047 => decode_1047(byte),
+            Self::Ebcdic037 => look_up(&CODE_PAGE_037, byte),
+            Self::Ebcdic1047 => look_up(&CODE_PAGE_1047, byte),
         });
         let is_in_set = self != Self::Ascii || character.is_ascii();
         (is_in_set && !character.is_control()).then_some(character)
@@ -61,21 +89,10 @@ impl IsoCharset {
         match self {
             Self::Ascii => code.is_ascii().then_some(code),
             Self::Latin1 => Some(code),
-            Self::Ebcdic037 => (0..=u8::MAX).find(|byte| decode_037(*byte) == code),
-            Self::Ebcdic1047 => (0..=u8::MAX).find(|byte| decode_1047(*byte) == code),
+            Self::Ebcdic037 => Some(look_up(&BYTES_037, code)),
+            Self::Ebcdic1047 => Some(look_up(&BYTES_1047, code)),
         }
     }
-}
-
-/// Returns the Latin-1 character of a byte in code page 037.
-fn decode_037(byte: u8) -> u8 {
-    CODE_PAGE_037.get(usize::from(byte)).copied().unwrap_or_default()
-}
-
-/// Returns the Latin-1 character of a byte in code page 1047.
-fn decode_1047(byte: u8) -> u8 {
-    let different = DIFFERENCES_1047.iter().find(|(other, _)| *other == byte);
-    different.map_or_else(|| decode_037(byte), |(_, character)| *character)
 }
 
 #[cfg(test)]

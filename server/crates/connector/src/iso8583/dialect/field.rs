@@ -8,6 +8,7 @@ use super::file::{CountsEntry, DialectFile, EncodingTable, ItemCoding, ItemTable
 use super::part::build_composite;
 use crate::iso8583::bitmap::{BitmapCoding, BitmapLayout};
 use crate::iso8583::charset::IsoCharset;
+use crate::iso8583::frame::MAX_FRAME;
 use crate::iso8583::layout::{
     CountedUnit, FieldLayout, IsoKind, LengthPrefix, OddFiller, TextPadding, ValueBody, ValueCoding, ValueLayout,
     ValueLength,
@@ -160,13 +161,17 @@ impl Item<'_> {
         }
         match (&table.length, table.max) {
             (Some(LengthEntry::Fixed(_)), Some(_)) => Err(self.fault("`max` has no effect: the length is fixed")),
-            (Some(LengthEntry::Fixed(0)), None) => Err(self.fault("`length` has to be at least 1")),
+            (Some(LengthEntry::Fixed(length)), None) if !(1..=MAX_FRAME).contains(length) => {
+                Err(self.fault(format!("`length` has to be 1 to {MAX_FRAME}")))
+            }
             (Some(LengthEntry::Fixed(_)), None) if table.kind == IsoKind::Tlv => {
                 Err(self.fault("kind \"tlv\" has a variable length: \"LL\", \"LLL\" or \"LLLL\""))
             }
             (Some(LengthEntry::Fixed(length)), None) => Ok(ValueLength::Fixed(*length)),
             (_, None) => Err(self.fault("`length` (a number) is missing, or `max` of a variable length")),
-            (_, Some(0)) => Err(self.fault("`max` has to be at least 1")),
+            (_, Some(max)) if !(1..=MAX_FRAME).contains(&max) => {
+                Err(self.fault(format!("`max` has to be 1 to {MAX_FRAME}")))
+            }
             (_, Some(_)) if table.kind == IsoKind::XN => Err(self.fault("kind \"x+n\" has a fixed length, in digits")),
             (Some(LengthEntry::Variable(_)), Some(_)) if self.is_enclosed => {
                 Err(self.fault("`length` has no effect: the enclosing field has `lengths`; keep `max`"))

@@ -49,7 +49,7 @@ fn a_key_without_an_effect_is_refused() {
         (r#"length = "LLX", max = 8"#, "`length` \"LLX\" is not \"LL\", \"LLL\" or \"LLLL\""),
         (r#"length = "LL""#, "`length` (a number) is missing, or `max`"),
         (r#"max = 8"#, "`length` is missing: \"LL\", \"LLL\" or \"LLLL\""),
-        (r#"length = 0"#, "`length` has to be at least 1"),
+        (r#"length = 0"#, "`length` has to be 1 to 8192"),
     ] {
         let error = refuse_dialect(BCD, &format!(r#"4 = {{ name = "amount", kind = "n", {field} }}"#));
         assert!(error.starts_with(&format!("field 4 (amount): {fault}")), "{error}");

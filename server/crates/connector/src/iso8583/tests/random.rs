@@ -5,11 +5,15 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::iso8583::layout::{IsoKind, PartLayout, ValueBody, ValueLayout, ValueLength};
+use crate::iso8583::layout::{IsoKind, PartLayout, ValueBody, ValueCoding, ValueLayout, ValueLength};
 
-/// The dialects of the program.
-static SHIPPED: LazyLock<Vec<Dialect>> =
-    LazyLock::new(|| DIALECTS.iter().map(|(_, text)| Dialect::parse(text).unwrap()).collect());
+/// The dialects of the program, and one that is only a file.
+static ALL: LazyLock<Vec<Dialect>> = LazyLock::new(|| {
+    let shipped = DIALECTS.iter().map(|(_, text)| *text);
+    shipped.chain([include_str!("invented.toml")]).map(|text| Dialect::parse(text).unwrap()).collect()
+});
+/// Number of dialects.
+const COUNT: usize = DIALECTS.len() + 1;
 
 /// Returns random values of a layout.
 fn any_value(layout: &ValueLayout) -> BoxedStrategy<IsoValue> {
@@ -21,12 +25,13 @@ fn any_value(layout: &ValueLayout) -> BoxedStrategy<IsoValue> {
         ValueBody::Plain { kind: IsoKind::B, .. } => {
             prop::collection::vec(any::<u8>(), least..=most).prop_map(IsoValue::Bytes).boxed()
         }
-        ValueBody::Plain { kind, padding, .. } => {
+        ValueBody::Plain { kind, coding, padding } => {
             let least = if padding.is_some() { 0 } else { least };
             let (class, sign) = match kind {
                 IsoKind::A => ("[A-Za-z]", ""),
                 IsoKind::An => ("[A-Za-z0-9]", ""),
                 IsoKind::Ans if padding.is_some() => ("[!-~]", ""),
+                IsoKind::Ans if has_latin_letters(*coding) => ("[ -~¡-ÿ]", ""),
                 IsoKind::Ans => ("[ -~]", ""),
                 IsoKind::Z => ("[0-9=]", ""),
                 IsoKind::XN => ("[0-9]", "[CD]"),
@@ -37,7 +42,9 @@ fn any_value(layout: &ValueLayout) -> BoxedStrategy<IsoValue> {
         }
         ValueBody::Positional(parts) => {
             let values: Vec<_> = parts.iter().map(any_part).collect();
-            values.prop_map(IsoValue::Composite).boxed()
+            let count = if layout.fixed_bytes().is_some() { values.len()..=values.len() } else { 0..=values.len() };
+            let parts = (values, count);
+            parts.prop_map(|(parts, count)| IsoValue::Composite(parts.into_iter().take(count).collect())).boxed()
         }
         ValueBody::Tlv(tlv) => {
             let known: Vec<_> = tlv.parts.iter().map(any_part).collect();
@@ -47,6 +54,11 @@ fn any_value(layout: &ValueLayout) -> BoxedStrategy<IsoValue> {
             prop::collection::vec(part, 0..5).prop_map(IsoValue::Composite).boxed()
         }
     }
+}
+
+/// Returns true if texts may have accents.
+fn has_latin_letters(coding: ValueCoding) -> bool {
+    !matches!(coding, ValueCoding::Characters(IsoCharset::Ascii))
 }
 
 /// Returns random values of a part, with its tag.
@@ -75,8 +87,8 @@ fn any_message(dialect: &'static Dialect) -> BoxedStrategy<IsoMessage> {
 
 /// Returns one of the dialects with one of its messages.
 fn any_dialect_message() -> impl Strategy<Value = (&'static Dialect, IsoMessage)> {
-    (0..DIALECTS.len()).prop_flat_map(|index| {
-        let dialect = &SHIPPED[index];
+    (0..COUNT).prop_flat_map(|index| {
+        let dialect = &ALL[index];
         (Just(dialect), any_message(dialect))
     })
 }
@@ -134,11 +146,11 @@ proptest! {
 
     #[test]
     fn random_bytes_never_panic_and_never_allocate_much(
-        index in 0..DIALECTS.len(),
+        index in 0..COUNT,
         bytes in prop::collection::vec(any::<u8>(), 0..400),
         is_message in any::<bool>(),
     ) {
-        let dialect = &SHIPPED[index];
+        let dialect = &ALL[index];
         let start = dialect.encode(&IsoMessage::new(Mti::parse(&format!("{}200", dialect.version.digit())).unwrap()));
         // With a valid type the bitmap is read as well.
         let start = start.unwrap();
@@ -148,12 +160,12 @@ proptest! {
 
     #[test]
     fn random_segments_never_panic_and_keep_the_frames(
-        index in 0..DIALECTS.len(),
+        index in 0..COUNT,
         messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..50), 0..6),
         size in 1_usize..60,
         noise in prop::collection::vec(any::<u8>(), 0..20),
     ) {
-        let layout = SHIPPED[index].frames();
+        let layout = ALL[index].frames();
         let frames = messages.iter().map(|message| layout.request_frame(message.clone()));
         let stream = frames.flat_map(|frame| write_frame(layout, &frame).unwrap());
         let stream: Vec<u8> = stream.chain(noise).collect();
