@@ -155,7 +155,7 @@ impl Item<'_> {
     fn build_length(&self, layout: &ValueLayout) -> Result<ValueLength, DialectError> {
         let table = self.table;
         if !matches!(table.length, Some(LengthEntry::Variable(_))) {
-            let why = "only lengths \"LL\", \"LLL\" and \"LLLL\" have a prefix";
+            let why = "only lengths \"L\", \"LL\", \"LLL\" and \"LLLL\" have a prefix";
             self.refuse("prefix", table.prefix.is_some(), why)?;
             self.refuse("counts", table.counts.is_some(), why)?;
         }
@@ -165,7 +165,7 @@ impl Item<'_> {
                 Err(self.fault(format!("`length` has to be 1 to {MAX_FRAME}")))
             }
             (Some(LengthEntry::Fixed(_)), None) if table.kind == IsoKind::Tlv => {
-                Err(self.fault("kind \"tlv\" has a variable length: \"LL\", \"LLL\" or \"LLLL\""))
+                Err(self.fault("kind \"tlv\" has a variable length: \"L\", \"LL\", \"LLL\" or \"LLLL\""))
             }
             (Some(LengthEntry::Fixed(length)), None) => Ok(ValueLength::Fixed(*length)),
             (_, None) => Err(self.fault("`length` (a number) is missing, or `max` of a variable length")),
@@ -178,14 +178,14 @@ impl Item<'_> {
             }
             (Some(LengthEntry::Variable(length)), Some(max)) => self.build_prefix(layout, length, max),
             (None, Some(max)) if self.is_enclosed => Ok(ValueLength::Enclosed { max }),
-            (None, Some(_)) => Err(self.fault("`length` is missing: \"LL\", \"LLL\" or \"LLLL\"")),
+            (None, Some(_)) => Err(self.fault("`length` is missing: \"L\", \"LL\", \"LLL\" or \"LLLL\"")),
         }
     }
 
     fn build_prefix(&self, layout: &ValueLayout, length: &str, max: usize) -> Result<ValueLength, DialectError> {
         let digits = match length {
             "L" | "LL" | "LLL" | "LLLL" => length.len(),
-            _ => return Err(self.fault(format!("`length` {length:?} is not \"LL\", \"LLL\" or \"LLLL\""))),
+            _ => return Err(self.fault(format!("`length` {length:?} is not \"L\", \"LL\", \"LLL\" or \"LLLL\""))),
         };
         let coding = self.table.prefix.unwrap_or(self.encoding.lengths);
         // A binary prefix has as many bytes as its digits have in BCD: one up to LL, else two.

@@ -61,7 +61,7 @@ pub(super) struct OddDigitsTable {
 
 /// Length of a field or part.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "a number of digits, characters or bytes, or \"LL\", \"LLL\" or \"LLLL\" with `max`")]
+#[serde(untagged, expecting = "a number of elements, or \"L\", \"LL\", \"LLL\" or \"LLLL\" with `max`")]
 pub(super) enum LengthEntry {
     Fixed(usize),
     Variable(String),

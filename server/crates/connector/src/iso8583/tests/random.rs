@@ -29,6 +29,8 @@ fn any_value(layout: &ValueLayout) -> BoxedStrategy<IsoValue> {
             let least = if padding.is_some() { 0 } else { least };
             let (class, sign) = match kind {
                 IsoKind::A => ("[A-Za-z]", ""),
+                // A text with the filler at its padded end is refused: zero or space in these dialects.
+                IsoKind::An if padding.is_some() => ("[A-Za-z1-9]", ""),
                 IsoKind::An => ("[A-Za-z0-9]", ""),
                 IsoKind::Ans if padding.is_some() => ("[!-~]", ""),
                 IsoKind::Ans if has_latin_letters(*coding) => ("[ -~¡-ÿ]", ""),
