@@ -118,7 +118,7 @@ impl Dialect {
         }
         let end = message.last_number().and_then(|number| self.find_field(number).ok());
         let place = end.map_or_else(|| END.to_owned(), |field| format!("{END}, after {}", field.label()));
-        reader.end().map_err(|fault| refuse(&place, reader.offset(), fault))?;
+        reader.expect_end().map_err(|fault| refuse(&place, reader.offset(), fault))?;
         Ok((message, places))
     }
 

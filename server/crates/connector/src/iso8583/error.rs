@@ -4,7 +4,6 @@ use super::IsoKind;
 
 /// The reason why a value cannot be encoded, or bytes cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum IsoFault {
     /// The value is longer than the dialect allows.
     #[error("{found} {unit}, {max} at most")]

@@ -87,12 +87,12 @@ pub struct FrameLayout {
 
 impl FrameLayout {
     /// Makes the frame of a request.
-    pub fn request_frame(&self, message: Vec<u8>) -> Frame {
+    pub fn frame_request(&self, message: Vec<u8>) -> Frame {
         Frame { tpdu: self.tpdu, before_type: self.before_type.clone(), message }
     }
 
     /// Writes the header of a frame without content, which keeps a connection open.
-    pub fn keep_alive(&self) -> Vec<u8> {
+    pub fn write_keep_alive(&self) -> Vec<u8> {
         let length = if self.counts_itself { self.kind.size() } else { 0 };
         self.write_header(length).unwrap_or_default()
     }
@@ -119,7 +119,7 @@ pub struct Frame {
 
 impl Frame {
     /// Makes the frame of the response: with the TPDU swapped and the same bytes before the message type.
-    pub fn response_frame(&self, message: Vec<u8>) -> Self {
+    pub fn frame_response(&self, message: Vec<u8>) -> Self {
         Self { tpdu: self.tpdu.map(Tpdu::swapped), before_type: self.before_type.clone(), message }
     }
 }
@@ -283,5 +283,27 @@ impl FrameReader {
         }
         let tpdu = tpdu.try_into().ok().map(Tpdu::new);
         Ok(Frame { tpdu, before_type: before_type.to_vec(), message: message.to_vec() })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_allocated_for_a_length_that_is_only_announced() {
+        let layout =
+            FrameLayout { kind: HeaderKind::Ascii4, counts_itself: false, tpdu: None, before_type: Vec::new() };
+        let mut reader = FrameReader::new(layout);
+        reader.push_bytes(b"8192");
+        assert_eq!(reader.next_frame(), Ok(None));
+        assert!(reader.pending.capacity() < 64);
+        reader.push_bytes(&[b'x'; 8191]);
+        assert_eq!(reader.next_frame(), Ok(None));
+        reader.push_bytes(b"x0001y");
+        assert_eq!(reader.next_frame().unwrap().unwrap().message.len(), 8192);
+        assert_eq!(reader.next_frame().unwrap().unwrap().message, b"y");
+        assert!(reader.pending.is_empty());
     }
 }

@@ -41,7 +41,7 @@ impl<'a> ByteReader<'a> {
     }
 
     /// Returns an error if bytes are left.
-    pub(super) fn end(&self) -> Result<(), IsoFault> {
+    pub(super) fn expect_end(&self) -> Result<(), IsoFault> {
         match self.left() {
             0 => Ok(()),
             left => Err(IsoFault::Trailing(left)),

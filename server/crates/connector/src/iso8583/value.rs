@@ -130,7 +130,7 @@ fn decode_positional(layouts: &[PartLayout], is_fixed: bool, bytes: &[u8]) -> Re
             decode_value(&layout.value, &mut reader).map_err(|fault| fault.within(&layout.tag, Some(&layout.name)))?;
         parts.push(IsoPart { tag: layout.tag.clone(), value });
     }
-    reader.end()?;
+    reader.expect_end()?;
     Ok(parts)
 }
 
@@ -173,7 +173,7 @@ fn decode_tlv(tlv: &TlvLayout, bytes: &[u8]) -> Result<Vec<IsoPart>, PartFault> 
             Some(layout) => {
                 let mut content = ByteReader::new(content);
                 decode_value(&layout.value, &mut content)
-                    .and_then(|value| content.end().map(|()| value).map_err(PartFault::from))
+                    .and_then(|value| content.expect_end().map(|()| value).map_err(PartFault::from))
                     .map_err(|fault| fault.within(&tag, name))?
             }
         };

@@ -43,7 +43,7 @@ fn debugging_shows_lengths_only() {
     }
     assert!(shown.starts_with("IsoMessage 0200 {2: Text(16 characters)"), "{shown}");
     let layout = shipped_dialect("iso87-ascii-4a").frames().clone();
-    assert!(!format!("{:?}", layout.request_frame(b"4111111111111111".to_vec())).contains("4111"));
+    assert!(!format!("{:?}", layout.frame_request(b"4111111111111111".to_vec())).contains("4111"));
 }
 
 #[test]

@@ -41,6 +41,15 @@ fn a_second_and_a_third_bitmap_announce_further_fields() {
 }
 
 #[test]
+fn a_second_bitmap_without_fields_is_read_and_not_written() {
+    let dialect = read_dialect(BCD, "");
+    let bytes = hex("0200 8020000000000000 0000000000000000 000042");
+    let message = dialect.decode(&bytes).unwrap();
+    assert_eq!(message, empty_message().with_text(11, "000042"));
+    assert_eq!(dialect.encode(&message).unwrap(), hex("0200 0020000000000000 000042"));
+}
+
+#[test]
 fn a_bitmap_that_the_dialect_does_not_have_is_refused() {
     let dialect = read_dialect(&ASCII.replace("bitmaps = 2", "bitmaps = 1"), "");
     let error = dialect.decode(b"02008000000000000000").unwrap_err().to_string();

@@ -168,7 +168,7 @@ proptest! {
         noise in prop::collection::vec(any::<u8>(), 0..20),
     ) {
         let layout = ALL[index].frames();
-        let frames = messages.iter().map(|message| layout.request_frame(message.clone()));
+        let frames = messages.iter().map(|message| layout.frame_request(message.clone()));
         let stream = frames.flat_map(|frame| write_frame(layout, &frame).unwrap());
         let stream: Vec<u8> = stream.chain(noise).collect();
         let mut reader = FrameReader::new(layout.clone());
