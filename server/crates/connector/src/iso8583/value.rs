@@ -53,7 +53,9 @@ pub(super) fn decode_value(layout: &ValueLayout, reader: &mut ByteReader<'_>) ->
     match &layout.body {
         ValueBody::Plain { kind, coding, padding } => {
             let plain = PlainLayout { kind: *kind, coding: *coding, padding: *padding };
-            Ok(plain.decode(bytes, elements)?)
+            let value = plain.decode(bytes, elements)?;
+            check_digits(layout, &value)?;
+            Ok(value)
         }
         ValueBody::Positional(parts) => {
             let is_fixed = layout.fixed_bytes().is_some();
@@ -85,6 +87,18 @@ fn check_maximum(layout: &ValueLayout, elements: Option<usize>, bytes: usize, ma
             if bytes > most { Err(IsoFault::TooLong { found: bytes, max: most, unit: "bytes" }) } else { Ok(()) }
         }
     }
+}
+
+/// Checks that a decoded text is not longer than its maximum. Bytes of BCD digits may have one digit more than an odd
+/// maximum.
+fn check_digits(layout: &ValueLayout, value: &IsoValue) -> Result<(), IsoFault> {
+    let (ValueLength::Prefixed { max, .. } | ValueLength::Enclosed { max }, IsoValue::Text(text)) =
+        (layout.length, value)
+    else {
+        return Ok(());
+    };
+    let found = text.chars().count();
+    if found > max { Err(IsoFault::TooLong { found, max, unit: layout.kind().unit() }) } else { Ok(()) }
 }
 
 /// Encodes a value without its length prefix. Returns the bytes and the number of elements.

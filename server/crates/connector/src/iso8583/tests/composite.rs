@@ -117,6 +117,11 @@ fn errors_name_the_part() {
         dialect.decode(&bytes).unwrap_err().to_string(),
         "field 48 (private data), part 92 (security code), byte 20: 5 bytes are needed, 4 are left"
     );
+    let bytes = [b"0200".as_slice(), b"0000000000010000", b"009920512345"].concat();
+    assert_eq!(
+        dialect.decode(&bytes).unwrap_err().to_string(),
+        "field 48 (private data), part 92 (security code), byte 20: 5 bytes, 4 at most"
+    );
     let bytes = [b"0200".as_slice(), b"0000000000010000", b"0089204123X"].concat();
     assert_eq!(
         dialect.decode(&bytes).unwrap_err().to_string(),
@@ -131,7 +136,8 @@ fn positional_parts_stand_in_their_order_and_only_the_last_ones_may_be_absent() 
     assert_eq!(encode_field(&dialect, 43, whole), b"Tills BernCH");
     assert_eq!(encode_field(&dialect, 61, parts(&[("1", "123")])), b"003123");
     assert_eq!(encode_field(&dialect, 61, parts(&[("1", "123"), ("2", "ab")])), b"00712302ab");
-    for wrong in [&[("1", "Tills"), ("2", "Bern")][..], &[("2", "Bern"), ("1", "Tills"), ("3", "CH")]] {
+    let extra = &[("1", "Tills"), ("2", "Bern"), ("3", "CH"), ("4", "x")];
+    for wrong in [extra, &[("1", "Tills"), ("2", "Bern")][..], &[("2", "Bern"), ("1", "Tills"), ("3", "CH")]] {
         assert!(refuse_parts(&dialect, 43, parts(wrong)).contains("the parts are not the first ones"));
     }
     let bytes = [b"0200".as_slice(), b"0000000000000008", b"00812302ab!"].concat();

@@ -45,7 +45,21 @@ fn a_prefix_counts_digits_nibbles_or_bytes() {
 }
 
 #[test]
+fn a_length_in_bytes_allows_no_digit_beyond_an_odd_maximum() {
+    let fields = r#"32 = { name = "bytes", kind = "n", length = "LL", max = 3, counts = "bytes",
+               odd_digits = { side = "right", filler = "F" } }"#;
+    let error = refuse_bytes(&read_dialect(BCD, fields), 32, "02 12 34");
+    assert_eq!(error, "field 32 (bytes), byte 10: 4 digits, 3 at most");
+    let error = refuse_bytes(&read_dialect(BCD, fields), 32, "03 12 34 5F");
+    assert_eq!(error, "field 32 (bytes), byte 10: 3 bytes, 2 at most");
+}
+
+#[test]
 fn a_filler_that_could_be_a_digit_is_refused_if_the_prefix_counts_bytes() {
+    let track = r#"35 = { name = "track 2", kind = "z", length = "LL", max = 37,
+               odd_digits = { side = "right", filler = "D" } }"#;
+    let error = refuse_dialect(BCD, track);
+    assert!(error.contains("cannot be \"D\", which is the separator"), "{error}");
     let error = refuse_dialect(BCD, r#"2 = { name = "card", kind = "n", length = "LL", max = 19, counts = "bytes" }"#);
     assert!(error.starts_with("field 2 (card): the length counts bytes, so the filler"), "{error}");
 }
