@@ -61,6 +61,36 @@ fn a_key_without_an_effect_is_refused() {
 }
 
 #[test]
+fn parts_that_contradict_their_field_are_refused() {
+    let part = r#"{ tag = "42", name = "a", kind = "n", max = 3 }"#;
+    let sizes = r#"tags = { encoding = "ascii", size = 2 }, lengths = { encoding = "ascii", size = 2 }"#;
+    for (field, fault) in [
+        (format!(r#"kind = "tlv", {sizes}, parts = [{part}, {part}]"#), "tag \"42\" is there twice"),
+        (format!(r#"kind = "tlv", {sizes}"#), "`parts` is missing"),
+        (format!(r#"kind = "tlv", parts = [{part}]"#), "`tags` is missing: encoding = \"ascii\""),
+        (
+            format!(r#"kind = "tlv", {}, parts = []"#, sizes.replace("size = 2", "size = 7")),
+            "`tags.size` 7 is not 1 to 6",
+        ),
+        (format!(r#"kind = "tlv", {sizes}, parts = [{}]"#, part.replace("42", "4")), "tag \"4\": the tag does not"),
+        (
+            format!(r#"kind = "tlv", {sizes}, parts = [{}]"#, part.replace("tag = \"42\", ", "")),
+            "part \"a\" has no `tag`",
+        ),
+        (format!(r#"kind = "positional", parts = [{part}]"#), "part \"a\" has a `tag`, but its position"),
+        (format!(r#"kind = "positional", {sizes}, parts = []"#), "`tags` has no effect: only kind \"tlv\" has it"),
+        (r#"kind = "positional", parts = []"#.to_owned(), "`parts` is empty"),
+        (r#"kind = "positional", encoding = "bcd""#.to_owned(), "`encoding` has no effect: the parts have it"),
+    ] {
+        let error = refuse_dialect(ASCII, &format!(r#"48 = {{ name = "data", length = "LL", max = 60, {field} }}"#));
+        assert!(error.starts_with(&format!("field 48 (data): {fault}")), "{error}");
+    }
+    let nested = r#"48 = { name = "data", kind = "positional", length = "LL", max = 60, parts = [
+        { name = "a", kind = "positional", length = 3, parts = [] }] }"#;
+    assert!(refuse_dialect(ASCII, nested).starts_with("field 48 (data), part 1 (a): a part has no parts"));
+}
+
+#[test]
 fn numbers_outside_the_bitmaps_are_refused() {
     for number in ["0", "1", "129", "02", "x"] {
         let error = refuse_dialect(ASCII, &format!(r#"{number} = {{ name = "odd", kind = "n", length = 1 }}"#));

@@ -132,13 +132,20 @@ proptest! {
     #[test]
     fn mutated_bytes_never_panic_and_never_allocate_much(
         (dialect, message) in any_dialect_message(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, any::<u8>()), 1..4),
         cut in any::<Option<prop::sample::Index>>(),
     ) {
         let mut bytes = dialect.encode(&message).unwrap();
-        for (at, byte) in changes {
+        for (at, change, byte) in changes {
             let at = at.index(bytes.len());
-            bytes[at] = byte;
+            match change {
+                0 => bytes[at] = byte,
+                // Lengths and digits that are wrong by one are the ones that nearly fit.
+                1 => bytes[at] = bytes[at].wrapping_add(1),
+                2 => bytes.insert(at, byte),
+                _ if bytes.len() > 1 => drop(bytes.remove(at)),
+                _ => {}
+            }
         }
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));
