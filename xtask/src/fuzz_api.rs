@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::toolchain::python::PythonProgram;
+use crate::toolchain::python::PythonPackage;
 use crate::{cargo, server};
 
 /// Text of `cargo xtask fuzz-api --help`.
@@ -20,7 +20,7 @@ can tell. Some twenty minutes; the exit code tells.
 Example: cargo xtask fuzz-api --examples 200";
 
 /// The fuzzer.
-const SCHEMATHESIS: PythonProgram = PythonProgram { name: "schemathesis", version: "4.32.5", others: &[] };
+const SCHEMATHESIS: PythonPackage = PythonPackage { name: "schemathesis", version: "4.32.5", others: &[] };
 
 /// Builds everything and runs the fuzzer. Arguments after `--` go to it unchanged. Fails if it finds something.
 pub fn run_fuzzer(arguments: &[String]) -> Result<()> {

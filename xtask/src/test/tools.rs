@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::shops;
 use crate::npm;
-use crate::toolchain::python::PythonProgram;
+use crate::toolchain::python::PythonPackage;
 use crate::toolchain::{debian, is_on_path, run_command, run_step};
 
 /// Packages from the npm registry, each with a file that exists once it is installed. Versions are pinned, because a
@@ -45,18 +45,21 @@ const LINTER: &str = "oxlint/bin/oxlint";
 const TYPE_GENERATOR: &str = "openapi-typescript/bin/cli.js";
 
 /// Generator of a client of the gateway in Python, with a package that the client uses.
-const CLIENT_GENERATOR: PythonProgram =
-    PythonProgram { name: "openapi-python-client", version: "0.29.1", others: &["python-dateutil==2.9.0.post0"] };
+const CLIENT_GENERATOR: PythonPackage =
+    PythonPackage { name: "openapi-python-client", version: "0.29.1", others: &["python-dateutil==2.9.0.post0"] };
 
 /// The program that makes a standby the primary when the primary fails. Debian 12 has 3.0.2, which lets a primary that
 /// was stopped for a while take its place back, without what was committed meanwhile (mended in 3.0.3). From 3.1 on, a
 /// failover takes twenty seconds at least.
-const PATRONI: PythonProgram = PythonProgram {
+const PATRONI: PythonPackage = PythonPackage {
     name: "patroni",
     version: "3.0.4",
     // This driver is Python alone, so any interpreter of the machine can run it.
     others: &["patroni[etcd3]", "psycopg==3.2.10", "python-etcd==0.4.5"],
 };
+
+/// A codec of ISO 8583 that knows nothing of ours, and checks its messages.
+const ISO_CODEC: PythonPackage = PythonPackage { name: "pyiso8583", version: "4.0.1", others: &[] };
 
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
@@ -95,6 +98,7 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     ];
     let mut environment: Environment = tools.map(|(name, file)| (name, packages.join(file).into())).to_vec();
     environment.push(("TILLGATE_OPENAPI_PYTHON_CLIENT", CLIENT_GENERATOR.ensure_installed()?.into()));
+    environment.push(("TILLGATE_PYISO8583", ISO_CODEC.ensure_installed()?.join("python").into()));
     environment.push(ensure_patroni()?);
     if browsers {
         environment.push(("TILLGATE_SHOPS", shops::bundle_all(&packages, &tarball)?.into()));

@@ -1,16 +1,16 @@
-//! Programs of the Python package index, each in an environment of its own in `target/tools`.
+//! Packages of the Python package index, each in an environment of its own in `target/tools`.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use super::{run_command, run_step};
 use crate::test::tools;
 
-/// A program of the Python package index. Versions are pinned, because a new one may find more faults.
-pub struct PythonProgram {
-    /// Name of the package, and of its program.
+/// A package of the Python package index. Versions are pinned, because a new one may find more faults.
+pub struct PythonPackage {
+    /// Name of the package, and of its program if it has one.
     pub name: &'static str,
     /// Version of the package.
     pub version: &'static str,
@@ -18,8 +18,8 @@ pub struct PythonProgram {
     pub others: &'static [&'static str],
 }
 
-impl PythonProgram {
-    /// Installs the packages unless these versions are there. Returns the folder with its program and its interpreter.
+impl PythonPackage {
+    /// Installs the packages unless these versions are there. Returns the folder with the programs and the interpreter.
     ///
     /// # Errors
     /// If Python's venv is missing and cannot be installed, or pip fails.
@@ -40,7 +40,6 @@ impl PythonProgram {
             pip.args(["install", "--quiet", "--disable-pip-version-check", &format!("{name}=={version}")]);
             run_command(pip.args(*others))
         })?;
-        ensure!(programs.join(name).exists(), "pip did not install {name}");
         // Written last: an installation that was interrupted is repeated.
         std::fs::write(stamp, wanted)?;
         Ok(programs)

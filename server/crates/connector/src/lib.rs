@@ -2,8 +2,8 @@
 //!
 //! A [`Connector`] moves money; a [`ThreeDsAuthenticator`] authenticates cardholders. An in-process connector also has
 //! pages and test data: its [`sandbox`]. Knows how acquirers are asked, and no store: what is sent is recorded by its
-//! callers, before it is sent. The [`messages`] of external connectors are collected for the callers. [`iso8583`] is the
-//! message format of card acquirers, without the connections.
+//! callers, before it is sent. The [`recorded_messages`] of external connectors are collected for the callers.
+//! [`iso8583`] is the message format of card acquirers, without the connections.
 
 mod account;
 mod capabilities;

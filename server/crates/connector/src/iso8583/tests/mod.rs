@@ -10,6 +10,7 @@ mod mac;
 mod mask;
 mod message;
 mod random;
+mod strangers;
 
 /// Encoding of the test dialect: BCD, binary bitmaps, prefixes in BCD.
 const BCD: &str = r#"

@@ -70,7 +70,7 @@ fn any_part(part: &PartLayout) -> BoxedStrategy<IsoPart> {
 }
 
 /// Returns random messages of a dialect, with up to twelve fields.
-fn any_message(dialect: &'static Dialect) -> BoxedStrategy<IsoMessage> {
+pub(super) fn any_message(dialect: &'static Dialect) -> BoxedStrategy<IsoMessage> {
     let fields: Vec<_> = dialect.fields.values().collect();
     let types = ["00", "20", "30"].map(|rest| format!("{}2{rest}", dialect.version.digit()));
     let count = 0..=12.min(fields.len());
