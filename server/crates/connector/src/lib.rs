@@ -9,6 +9,7 @@ mod account;
 mod capabilities;
 pub mod http;
 pub mod iso8583;
+pub mod line;
 mod not_configured;
 mod order;
 mod outcome;

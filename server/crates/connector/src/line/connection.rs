@@ -1,0 +1,299 @@
+//! One connection of a line, from its sign-on to its end. One task reads and writes, so events have one order, and no
+//! lock is held while the host is slow.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::io::{AsyncReadExt as _, ReadHalf};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::config::LineLimits;
+use super::connect::HostStream;
+use super::protocol::{ControlMessage, FrameDecoder, IncomingMessage, LineMessage, RequestKey};
+use super::request_table::{ConnectionEnd, LineIntent};
+use super::shared::LineShared;
+use super::state::LinePhase;
+use super::writer::LineWriter;
+
+/// Size of a read, in bytes. Some answers fit; larger messages take several reads.
+const READ_SIZE: usize = 16 * 1024;
+/// Number of keys that are tried for an echo. A protocol that counts has a free one at once.
+const ECHO_KEYS: usize = 8;
+/// Time limit for reading the answers that arrived before a write failed.
+const LAST_READ_LIMIT: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// A signed-on connection, or one that is about to be.
+pub(super) struct LineConnection {
+    shared: Arc<LineShared>,
+    reader: ReadHalf<Box<dyn HostStream>>,
+    writer: LineWriter,
+    decoder: Box<dyn FrameDecoder>,
+    buffer: Vec<u8>,
+    limits: LineLimits,
+    step: ConnectionStep,
+    control: Option<AwaitedControl>,
+    /// Time of the latest whole message of the host. Bytes without an end do not show that the host is healthy.
+    last_message: Instant,
+    is_proven: bool,
+    has_logged_foreign: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ConnectionStep {
+    SigningOn,
+    Ready,
+    Leaving,
+}
+
+/// A control message that waits for its answer.
+struct AwaitedControl {
+    kind: ControlKind,
+    key: RequestKey,
+    deadline: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ControlKind {
+    SignOn,
+    Echo,
+    SignOff,
+}
+
+/// A connection that has ended.
+pub(super) struct FinishedConnection {
+    /// The reason of the end.
+    pub(super) end: ConnectionEnd,
+    /// True if the host has answered a request or an echo.
+    pub(super) is_proven: bool,
+}
+
+impl LineConnection {
+    /// Takes over a new stream.
+    pub(super) fn new(shared: Arc<LineShared>, stream: Box<dyn HostStream>, is_encrypted: bool) -> Self {
+        let (reader, half) = tokio::io::split(stream);
+        Self {
+            writer: LineWriter::new(half, Arc::clone(&shared), is_encrypted),
+            decoder: shared.protocol.create_decoder(),
+            buffer: vec![0; READ_SIZE],
+            limits: shared.config.limits,
+            step: ConnectionStep::SigningOn,
+            control: None,
+            last_message: Instant::now(),
+            is_proven: false,
+            has_logged_foreign: false,
+            shared,
+            reader,
+        }
+    }
+
+    /// Uses the connection until it ends. All requests in flight have then ended as well.
+    pub(super) async fn run(mut self) -> FinishedConnection {
+        let end = match self.exchange_messages().await {
+            Ok(()) => ConnectionEnd::Left,
+            Err(reason) => ConnectionEnd::Broken(reason),
+        };
+        // Callers get their results before the connection is closed, which may take a while.
+        self.shared.end_connection(&end, true);
+        if end == ConnectionEnd::Left {
+            self.writer.close(self.limits.write_timeout).await;
+        }
+        FinishedConnection { end, is_proven: self.is_proven }
+    }
+
+    /// Signs on, and exchanges messages until the line leaves.
+    ///
+    /// # Errors
+    /// The reason why the connection is broken, in plain words.
+    async fn exchange_messages(&mut self) -> Result<(), String> {
+        match self.shared.protocol.create_sign_on() {
+            None => self.accept_requests(),
+            Some(message) => {
+                self.shared.set_phase(LinePhase::SigningOn);
+                self.send_control(ControlKind::SignOn, message)?;
+            }
+        }
+        loop {
+            let now = Instant::now();
+            if self.do_due_work(now)? {
+                return Ok(());
+            }
+            self.writer.choose_frame(self.step == ConnectionStep::Ready, now);
+            let next_time = self.find_next_time(now);
+            // The branches are polled in random order, so that a host that always sends cannot keep requests from being
+            // written, nor the reverse.
+            tokio::select! {
+                read = self.reader.read(&mut self.buffer) => self.take_bytes(read)?,
+                written = self.writer.write_some(), if self.writer.has_output() => {
+                    if let Err(error) = written {
+                        self.read_last_answers().await;
+                        return Err(format!("writing failed: {error}"));
+                    }
+                }
+                () = self.shared.wake.notified() => {}
+                () = sleep_until(next_time) => {}
+            }
+        }
+    }
+
+    fn accept_requests(&mut self) {
+        self.step = ConnectionStep::Ready;
+        self.shared.set_phase(LinePhase::Connected);
+        tracing::info!(line = %self.shared.name, host = %self.shared.config.address, "a line is connected");
+    }
+
+    /// Sends a control message, whose answer is awaited.
+    fn send_control(&mut self, kind: ControlKind, control: ControlMessage) -> Result<(), String> {
+        self.writer.queue_reply(&control.message)?;
+        let limit = if kind == ControlKind::SignOn { self.limits.answer_timeout } else { self.limits.echo_timeout };
+        self.shared.with_table(|table| table.set_control_key(Some(control.key.clone())));
+        self.control = Some(AwaitedControl { kind, key: control.key, deadline: Instant::now() + limit });
+        Ok(())
+    }
+
+    /// Does everything whose time has come. Returns true if the connection has no further purpose.
+    fn do_due_work(&mut self, now: Instant) -> Result<bool, String> {
+        let limits = self.limits;
+        self.shared.with_table(|table| table.end_late_requests(now));
+        if self.writer.deadline(limits.write_timeout).is_some_and(|deadline| deadline <= now) {
+            return Err(format!("the host has accepted no byte within {} ms", limits.write_timeout.as_millis()));
+        }
+        if let Some(kind) = self.control.as_ref().filter(|control| control.deadline <= now).map(|control| control.kind)
+        {
+            return match kind {
+                ControlKind::SignOn => {
+                    Err(format!("no answer to the sign-on within {} ms", limits.answer_timeout.as_millis()))
+                }
+                ControlKind::Echo => {
+                    Err(format!("no answer to the echo within {} ms", limits.echo_timeout.as_millis()))
+                }
+                // The requests are finished, so the line can leave without the answer.
+                ControlKind::SignOff => Ok(true),
+            };
+        }
+        let intent = self.shared.intent();
+        match self.step {
+            _ if intent == LineIntent::Abandon => Ok(true),
+            ConnectionStep::SigningOn => Ok(intent != LineIntent::Run),
+            ConnectionStep::Leaving => Ok(self.control.is_none() && !self.writer.has_replies()),
+            // One control message at a time: its answer needs no more than one place.
+            ConnectionStep::Ready if self.control.is_some() => Ok(false),
+            ConnectionStep::Ready if intent != LineIntent::Run => self.start_leaving(),
+            ConnectionStep::Ready => self.send_due_echo(now).map(|()| false),
+        }
+    }
+
+    /// Signs off if no request is in flight. Returns true if nothing is left to send.
+    fn start_leaving(&mut self) -> Result<bool, String> {
+        if !self.shared.with_table(|table| table.start_leaving()) {
+            return Ok(false);
+        }
+        self.step = ConnectionStep::Leaving;
+        match self.shared.protocol.create_sign_off() {
+            Some(message) => self.send_control(ControlKind::SignOff, message).map(|()| false),
+            None => Ok(!self.writer.has_replies()),
+        }
+    }
+
+    /// Sends an echo if the host has sent no message for the interval.
+    fn send_due_echo(&mut self, now: Instant) -> Result<(), String> {
+        if self.last_message + self.limits.echo_interval > now {
+            return Ok(());
+        }
+        for _ in 0..ECHO_KEYS {
+            let Some(echo) = self.shared.protocol.create_echo() else {
+                self.last_message = now;
+                return Ok(());
+            };
+            // The answer to an echo must not be taken for the answer to a request.
+            if !self.shared.with_table(|table| table.is_key_used(&echo.key, now)) {
+                return self.send_control(ControlKind::Echo, echo);
+            }
+        }
+        Err("the protocol has no free key for an echo".to_owned())
+    }
+
+    /// Returns the time at which something is due, if nothing happens before.
+    fn find_next_time(&self, now: Instant) -> Instant {
+        let control = self.control.as_ref().map(|control| control.deadline);
+        // An echo that is sent already is not due again. The line sleeps at most this long in any case.
+        let echo = if self.control.is_some() { now } else { self.last_message } + self.limits.echo_interval;
+        let requests = self.shared.with_table(|table| table.next_deadline());
+        let write = self.writer.deadline(self.limits.write_timeout);
+        [control, requests, write].into_iter().flatten().fold(echo, Instant::min)
+    }
+
+    /// Takes the result of a read. All messages are used, also those before a fault: they may be answers.
+    fn take_bytes(&mut self, read: io::Result<usize>) -> Result<(), String> {
+        let count = match read {
+            Ok(0) => return Err("the host has closed the connection".to_owned()),
+            Ok(count) => count,
+            Err(error) => return Err(format!("reading failed: {error}")),
+        };
+        let mut messages = Vec::new();
+        let bytes = self.buffer.get(..count).unwrap_or_default();
+        let mut result = self.decoder.decode(bytes, &mut messages);
+        if !messages.is_empty() {
+            self.last_message = Instant::now();
+        }
+        for message in messages {
+            let taken = self.take_message(message);
+            result = result.and(taken);
+        }
+        result
+    }
+
+    /// Uses a message of the host.
+    fn take_message(&mut self, message: LineMessage) -> Result<(), String> {
+        match self.shared.protocol.classify_message(&message) {
+            IncomingMessage::Answer(key) => {
+                if let Some(control) = self.control.take_if(|control| control.key == key) {
+                    self.shared.with_table(|table| table.set_control_key(None));
+                    return self.take_control_answer(control.kind, &message);
+                }
+                self.is_proven |= self.shared.take_answer(key, message);
+            }
+            IncomingMessage::Request(reply) => self.writer.queue_reply(&reply)?,
+            IncomingMessage::Ignored => {}
+            IncomingMessage::Foreign(reason) if self.has_logged_foreign => {
+                tracing::debug!(line = %self.shared.name, reason, "a line failed to understand a message");
+            }
+            IncomingMessage::Foreign(reason) => {
+                // Once for each connection: a host that sends nothing else would fill the log.
+                self.has_logged_foreign = true;
+                tracing::warn!(line = %self.shared.name, reason, "a line failed to understand a message");
+            }
+        }
+        Ok(())
+    }
+
+    fn take_control_answer(&mut self, kind: ControlKind, answer: &LineMessage) -> Result<(), String> {
+        let checked = self.shared.protocol.check_control_answer(answer);
+        match kind {
+            ControlKind::SignOn => {
+                checked.map_err(|reason| format!("the host has refused the sign-on: {reason}"))?;
+                self.accept_requests();
+            }
+            ControlKind::Echo => {
+                checked.map_err(|reason| format!("the host has refused the echo: {reason}"))?;
+                self.is_proven = true;
+            }
+            // Any answer shows that the sign-off has arrived.
+            ControlKind::SignOff => {}
+        }
+        Ok(())
+    }
+
+    /// Reads answers that arrived before a write failed. They are results that their callers would otherwise not get.
+    async fn read_last_answers(&mut self) {
+        let read_all = async {
+            loop {
+                let read = self.reader.read(&mut self.buffer).await;
+                if self.take_bytes(read).is_err() {
+                    return;
+                }
+            }
+        };
+        // Only bytes that are already here count, so the limit is short.
+        let _ = timeout(LAST_READ_LIMIT, read_all).await;
+    }
+}
