@@ -17,8 +17,8 @@ use super::writer::LineWriter;
 
 /// Size of a read, in bytes. Some answers fit; larger messages take several reads.
 const READ_SIZE: usize = 16 * 1024;
-/// Number of keys that are tried for an echo. A protocol that counts has a free one at once.
-const ECHO_KEYS: usize = 8;
+/// Number of keys that are tried for a control message. A protocol that counts has a free one at once.
+const CONTROL_KEYS: usize = 8;
 /// Time limit for reading the answers that arrived before a write failed.
 const LAST_READ_LIMIT: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -57,6 +57,13 @@ enum ControlKind {
     SignOn,
     Echo,
     SignOff,
+}
+
+enum ConnectionEvent {
+    Read(io::Result<usize>),
+    Written(io::Result<()>),
+    /// A request waits, the intent has changed, or a time has come.
+    Woken,
 }
 
 /// A connection that has ended.
@@ -105,32 +112,56 @@ impl LineConnection {
     /// # Errors
     /// The reason why the connection is broken, in plain words.
     async fn exchange_messages(&mut self) -> Result<(), String> {
-        match self.shared.protocol.create_sign_on() {
-            None => self.accept_requests(),
-            Some(message) => {
-                self.shared.set_phase(LinePhase::SigningOn);
-                self.send_control(ControlKind::SignOn, message)?;
-            }
+        if self.send_control(ControlKind::SignOn)? {
+            self.shared.set_phase(LinePhase::SigningOn);
+        } else {
+            self.accept_requests();
         }
+        // Reads come first, except after a read: a connection that has ended while the line was idle must not get a
+        // request, and a host that always sends must not keep requests from being written.
+        let mut reads_first = true;
         loop {
             let now = Instant::now();
             if self.do_due_work(now)? {
                 return Ok(());
             }
             self.writer.choose_frame(self.step == ConnectionStep::Ready, now);
-            let next_time = self.find_next_time(now);
-            // The branches are polled in random order, so that a host that always sends cannot keep requests from being
-            // written, nor the reverse.
-            tokio::select! {
-                read = self.reader.read(&mut self.buffer) => self.take_bytes(read)?,
-                written = self.writer.write_some(), if self.writer.has_output() => {
-                    if let Err(error) = written {
-                        self.read_last_answers().await;
-                        return Err(format!("writing failed: {error}"));
-                    }
+            let event = self.await_event(reads_first, self.find_next_time(now)).await;
+            reads_first = !matches!(event, ConnectionEvent::Read(_));
+            match event {
+                ConnectionEvent::Read(read) => self.take_bytes(read)?,
+                ConnectionEvent::Written(Err(error)) => {
+                    self.read_last_answers().await;
+                    return Err(format!("writing failed: {error}"));
                 }
-                () = self.shared.wake.notified() => {}
+                ConnectionEvent::Written(Ok(())) | ConnectionEvent::Woken => {}
+            }
+        }
+    }
+
+    /// Waits for the next event, at most until a time.
+    async fn await_event(&mut self, reads_first: bool, next_time: Instant) -> ConnectionEvent {
+        let Self { reader, buffer, writer, shared, .. } = self;
+        let has_output = writer.has_output();
+        let woken = async {
+            tokio::select! {
+                () = shared.wake.notified() => {}
                 () = sleep_until(next_time) => {}
+            }
+        };
+        if reads_first {
+            tokio::select! {
+                biased;
+                read = reader.read(buffer) => ConnectionEvent::Read(read),
+                written = writer.write_some(), if has_output => ConnectionEvent::Written(written),
+                () = woken => ConnectionEvent::Woken,
+            }
+        } else {
+            tokio::select! {
+                biased;
+                written = writer.write_some(), if has_output => ConnectionEvent::Written(written),
+                read = reader.read(buffer) => ConnectionEvent::Read(read),
+                () = woken => ConnectionEvent::Woken,
             }
         }
     }
@@ -141,13 +172,32 @@ impl LineConnection {
         tracing::info!(line = %self.shared.name, host = %self.shared.config.address, "a line is connected");
     }
 
-    /// Sends a control message, whose answer is awaited.
-    fn send_control(&mut self, kind: ControlKind, control: ControlMessage) -> Result<(), String> {
+    /// Sends a control message, whose answer is awaited. Returns false if the host needs none of this kind.
+    fn send_control(&mut self, kind: ControlKind) -> Result<bool, String> {
+        let Some(control) = self.create_control(kind)? else { return Ok(false) };
         self.writer.queue_reply(&control.message)?;
         let limit = if kind == ControlKind::SignOn { self.limits.answer_timeout } else { self.limits.echo_timeout };
         self.shared.with_table(|table| table.set_control_key(Some(control.key.clone())));
         self.control = Some(AwaitedControl { kind, key: control.key, deadline: Instant::now() + limit });
-        Ok(())
+        Ok(true)
+    }
+
+    /// Creates a control message with a key that is not in use, so that its answer cannot be taken for the answer to a
+    /// request, nor the reverse.
+    fn create_control(&self, kind: ControlKind) -> Result<Option<ControlMessage>, String> {
+        let protocol = &self.shared.protocol;
+        for _ in 0..CONTROL_KEYS {
+            let created = match kind {
+                ControlKind::SignOn => protocol.create_sign_on(),
+                ControlKind::Echo => protocol.create_echo(),
+                ControlKind::SignOff => protocol.create_sign_off(),
+            };
+            let Some(control) = created else { return Ok(None) };
+            if !self.shared.with_table(|table| table.is_key_used(&control.key, Instant::now())) {
+                return Ok(Some(control));
+            }
+        }
+        Err("the protocol has no free key for a control message".to_owned())
     }
 
     /// Does everything whose time has come. Returns true if the connection has no further purpose.
@@ -188,10 +238,7 @@ impl LineConnection {
             return Ok(false);
         }
         self.step = ConnectionStep::Leaving;
-        match self.shared.protocol.create_sign_off() {
-            Some(message) => self.send_control(ControlKind::SignOff, message).map(|()| false),
-            None => Ok(!self.writer.has_replies()),
-        }
+        Ok(!self.send_control(ControlKind::SignOff)? && !self.writer.has_replies())
     }
 
     /// Sends an echo if the host has sent no message for the interval.
@@ -199,17 +246,10 @@ impl LineConnection {
         if self.last_message + self.limits.echo_interval > now {
             return Ok(());
         }
-        for _ in 0..ECHO_KEYS {
-            let Some(echo) = self.shared.protocol.create_echo() else {
-                self.last_message = now;
-                return Ok(());
-            };
-            // The answer to an echo must not be taken for the answer to a request.
-            if !self.shared.with_table(|table| table.is_key_used(&echo.key, now)) {
-                return self.send_control(ControlKind::Echo, echo);
-            }
+        if !self.send_control(ControlKind::Echo)? {
+            self.last_message = now;
         }
-        Err("the protocol has no free key for an echo".to_owned())
+        Ok(())
     }
 
     /// Returns the time at which something is due, if nothing happens before.

@@ -79,8 +79,8 @@ impl LineGroup {
                 Ok(message) => return Ok(GroupAnswer { line: Arc::clone(line.name()), message }),
                 Err(fault) => GroupFault { line: Some(Arc::clone(line.name())), fault },
             };
-            // A request that may have been executed must never be sent again.
-            if matches!(fault.fault, SendFault::Unknown(_)) {
+            // A request that may have been executed must never be sent again. A key in use is in use for all lines.
+            if matches!(fault.fault, SendFault::Unknown(_) | SendFault::NotSent(NotSentReason::KeyInUse(_))) {
                 return Err(fault);
             }
             first_fault.get_or_insert(fault);

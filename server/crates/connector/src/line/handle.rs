@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::config::{LineConfig, LineConfigError};
 use super::connect::LineConnector;
@@ -94,12 +94,12 @@ impl HostLine {
 
     /// Returns true if a request with this key is in flight, or was a short while ago.
     pub fn has_used_key(&self, key: &RequestKey) -> bool {
-        self.shared.with_table(|table| table.is_key_used(key, tokio::time::Instant::now()))
+        self.shared.with_table(|table| table.is_key_used(key, Instant::now()))
     }
 
     /// Takes the line out of use. New requests are refused from now on; requests in flight are finished, and the line
-    /// signs off. Waits until the line is out, at most for the time limits of an answer, an echo and a sign-off. Returns
-    /// earlier if the line is put back meanwhile.
+    /// signs off. Waits until the line is out, at most for the time limits of an answer, an echo and a sign-off, or until
+    /// the line is put back.
     pub async fn take_out(&self) {
         self.shared.set_intent(LineIntent::TakeOut);
         let mut phase = self.shared.watch_phase();

@@ -30,6 +30,7 @@ pub enum LateReason {
 
 /// A receiver of late answers.
 pub trait LateAnswers: Send + Sync {
-    /// Takes an answer. It is called by the task of the connection, so it must not block.
+    /// Takes an answer. It is called by the task of the connection, or by a caller that stops waiting, so it must not
+    /// block. A host can send any number of answers, so the receiver needs a limit.
     fn take_late_answer(&self, answer: LateAnswer);
 }

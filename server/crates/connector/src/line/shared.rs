@@ -101,7 +101,8 @@ impl LineShared {
     }
 
     fn pass_late_answer(&self, key: RequestKey, message: LineMessage, reason: LateReason) {
-        tracing::info!(line = %self.name, %key, ?reason, "a line received an answer that no request waits for");
+        // Not above the level `debug`, because a host can send any number of them. The sink knows their meaning.
+        tracing::debug!(line = %self.name, %key, ?reason, "a line received an answer that no request waits for");
         self.late_answers.take_late_answer(LateAnswer { line: Arc::clone(&self.name), key, message, reason });
     }
 

@@ -9,8 +9,8 @@ use super::*;
 const LARGE: usize = 1 << 20;
 
 /// Sends large requests in tasks, more than the buffers of a connection can hold.
-fn spawn_large(test: &TestLine, count: usize) -> Vec<tokio::task::JoinHandle<Result<String, SendFault>>> {
-    let requests = (0..count).map(|number| {
+fn spawn_large(test: &TestLine, first: usize, count: usize) -> Vec<tokio::task::JoinHandle<Result<String, SendFault>>> {
+    let requests = (first..first + count).map(|number| {
         let line = Arc::clone(&test.line);
         tokio::spawn(async move {
             let start = format!("Q:{number}:");
@@ -40,7 +40,7 @@ async fn a_broken_connection_ends_all_requests_at_once_and_tells_sent_from_not_s
     let test = TestLine::connect(&host, LineLimits { write_timeout: Duration::from_secs(600), ..limits });
     let mut peer = host.accept().await;
     reach(&test.line, LinePhase::Connected).await;
-    let requests = spawn_large(&test, 64);
+    let requests = spawn_large(&test, 0, 64);
     peer.read().await;
     observe(&test.line, |state| state.in_flight == 64 && state.sent >= 2).await;
     drop(peer);
@@ -57,7 +57,7 @@ async fn what_was_not_sent_can_use_its_key_again_and_what_is_unknown_cannot() {
     let test = TestLine::connect(&host, patient());
     let mut peer = host.accept().await;
     reach(&test.line, LinePhase::Connected).await;
-    let requests = spawn_large(&test, 64);
+    let requests = spawn_large(&test, 0, 64);
     peer.read().await;
     observe(&test.line, |state| state.in_flight == 64).await;
     drop(peer);
@@ -73,9 +73,12 @@ async fn a_host_that_does_not_read_loses_its_connection_and_not_the_gateway() {
     let test = TestLine::connect(&host, LineLimits { write_timeout: ms(200), ..patient() });
     let peer = host.accept().await;
     reach(&test.line, LinePhase::Connected).await;
-    let not_sent = count_not_sent(spawn_large(&test, 64)).await;
-    assert!(not_sent > 0 && not_sent < 64, "{not_sent}");
-    observe(&test.line, |state| state.last_error.is_some()).await;
+    // On a busy machine, the limit can pass before the buffers are full. The connection is healthy until then.
+    let mut first = 0;
+    while test.line.read_state().last_error.is_none() {
+        count_not_sent(spawn_large(&test, first, 64)).await;
+        first += 64;
+    }
     let error = test.line.read_state().last_error.unwrap();
     assert_eq!(error, "the host has accepted no byte within 200 ms");
     let mut next = host.accept().await;

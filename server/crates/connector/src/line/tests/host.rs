@@ -27,7 +27,12 @@ impl PeerHost {
     }
 
     pub(super) async fn accept(&self) -> HostConnection {
-        let (stream, _) = within(self.listener.accept()).await.unwrap();
+        within(self.accept_next()).await
+    }
+
+    /// Accepts a connection, which may take any time.
+    pub(super) async fn accept_next(&self) -> HostConnection {
+        let (stream, _) = self.listener.accept().await.unwrap();
         stream.set_nodelay(true).unwrap();
         HostConnection { stream }
     }

@@ -1,5 +1,6 @@
 //! Tests of lines against small hosts in this process.
 
+mod chaos;
 mod circuit;
 mod control;
 mod faults;
@@ -9,6 +10,7 @@ mod in_flight;
 mod keys;
 mod operators;
 mod stop;
+mod table;
 mod tls;
 mod words;
 
