@@ -98,8 +98,8 @@ impl HostLine {
     }
 
     /// Takes the line out of use. New requests are refused from now on; requests in flight are finished, and the line
-    /// signs off. Waits until the line is out, at most for the time limits of an answer, an echo and a sign-off, or until
-    /// the line is put back.
+    /// signs off. Waits until the line is out, at most for the time limits of an answer, an echo and a sign-off, or
+    /// until the line is put back.
     pub async fn take_out(&self) {
         self.shared.set_intent(LineIntent::TakeOut);
         let mut phase = self.shared.watch_phase();
@@ -127,8 +127,7 @@ impl HostLine {
         }
         self.shared.set_intent(LineIntent::Abandon);
         if timeout(ABANDON_LIMIT, self.wait_until_stopped()).await.is_err() {
-            // The task is stuck in foreign code, such as a sink that blocks.
-            self.task.abort();
+            // The task is stuck in foreign code, such as a sink that blocks. It ends when that code returns.
             self.shared.stop();
         }
     }

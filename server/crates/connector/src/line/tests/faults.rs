@@ -130,6 +130,21 @@ async fn garbage_ends_the_connection_after_the_answers_before_it() {
 }
 
 #[tokio::test]
+async fn answers_behind_a_fault_in_the_same_segment_are_used() {
+    let host = PeerHost::listen().await;
+    let test = TestLine::connect(&host, patient());
+    let mut peer = host.accept().await;
+    reach(&test.line, LinePhase::Connected).await;
+    let request = test.spawn("1");
+    peer.read().await;
+    // More questions than replies can wait.
+    peer.write_bytes(&[frame("P:1:").repeat(100), frame("A:1:ok")].concat()).await;
+    assert_eq!(within(request).await.unwrap(), Ok("ok".to_owned()));
+    observe(&test.line, |state| state.last_error.is_some()).await;
+    host.accept().await;
+}
+
+#[tokio::test]
 async fn a_panic_of_the_protocol_ends_the_connection_and_not_the_line() {
     let host = PeerHost::listen().await;
     let test = TestLine::connect(&host, patient());

@@ -9,6 +9,7 @@ mod host;
 mod in_flight;
 mod keys;
 mod operators;
+mod scripted;
 mod stop;
 mod table;
 mod tls;

@@ -43,6 +43,44 @@ async fn a_shutdown_ends_requests_as_unknown_after_its_limit() {
     assert!(peer.read_to_end().await.is_empty());
 }
 
+/// A sink that blocks the task of the connection until its sender is dropped.
+struct BlockingSink(std::sync::Mutex<std::sync::mpsc::Receiver<()>>);
+
+impl LateAnswers for BlockingSink {
+    fn take_late_answer(&self, _: LateAnswer) {
+        let _ = self.0.lock().unwrap().recv();
+    }
+}
+
+/// Two runtimes, because the blocked one may keep its timers from running.
+#[test]
+fn a_shutdown_does_not_wait_for_a_sink_that_blocks() {
+    let of_line = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let of_caller = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (release, blocked) = std::sync::mpsc::channel();
+    of_caller.block_on(async {
+        let host = PeerHost::listen().await;
+        let sink = Arc::new(BlockingSink(std::sync::Mutex::new(blocked)));
+        let line = {
+            let _runtime = of_line.enter();
+            HostLine::start(plain_config(&host, patient()), Arc::new(WordProtocol::default()), sink).unwrap()
+        };
+        let line = Arc::new(line);
+        let mut peer = host.accept().await;
+        reach(&line, LinePhase::Connected).await;
+        let caller = Arc::clone(&line);
+        let request = tokio::spawn(async move { send(&caller, "1").await });
+        peer.read().await;
+        peer.write("A:never sent:ok").await;
+        observe(&line, |state| state.late == 1).await;
+        within(line.shut_down(ms(20))).await;
+        assert_eq!(within(request).await.unwrap(), Err(UnknownReason::Stopped.into()));
+        assert_eq!(send(&line, "2").await, Err(NotSentReason::Stopped.into()));
+    });
+    drop(release);
+    of_line.shutdown_background();
+}
+
 #[tokio::test]
 async fn a_line_without_a_connection_shuts_down_at_once() {
     let host = PeerHost::listen().await;
