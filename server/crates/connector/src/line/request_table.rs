@@ -83,7 +83,7 @@ pub(super) enum ConnectionEnd {
 
 /// The requests of a line.
 #[derive(Debug)]
-pub(super) struct RequestTable {
+pub(super) struct LineRequestTable {
     limits: LineLimits,
     intent: LineIntent,
     phase: LinePhase,
@@ -97,7 +97,7 @@ pub(super) struct RequestTable {
     pub(super) counters: LineCounters,
 }
 
-impl RequestTable {
+impl LineRequestTable {
     /// Creates the table of a line that is not connected.
     pub(super) fn new(limits: LineLimits) -> Self {
         Self {

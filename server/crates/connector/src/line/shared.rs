@@ -11,7 +11,7 @@ use super::config::LineConfig;
 use super::fault::NotSentReason;
 use super::late_answers::{LateAnswer, LateAnswers, LateReason};
 use super::protocol::{LineMessage, LineProtocol, RequestKey};
-use super::request_table::{ConnectionEnd, LineIntent, RequestTable, SendResult};
+use super::request_table::{ConnectionEnd, LineIntent, LineRequestTable, SendResult};
 use super::state::{LinePhase, LineState};
 
 /// The shared part of a line.
@@ -29,7 +29,7 @@ pub(super) struct LineShared {
 
 /// The locked part of a line.
 struct LineRecord {
-    table: RequestTable,
+    table: LineRequestTable,
     since: Timestamp,
     last_error: Option<String>,
     last_answer: Option<Timestamp>,
@@ -38,7 +38,7 @@ struct LineRecord {
 impl LineShared {
     /// Creates the shared part of a line that is not connected.
     pub(super) fn new(config: LineConfig, protocol: Arc<dyn LineProtocol>, late_answers: Arc<dyn LateAnswers>) -> Self {
-        let table = RequestTable::new(config.limits);
+        let table = LineRequestTable::new(config.limits);
         let phase = watch::Sender::new(table.visible_phase());
         let record = LineRecord { table, since: SystemClock.now(), last_error: None, last_answer: None };
         Self {
@@ -53,7 +53,7 @@ impl LineShared {
     }
 
     /// Reads or changes the table, and announces a change of the phase.
-    pub(super) fn with_table<T>(&self, change: impl FnOnce(&mut RequestTable) -> T) -> T {
+    pub(super) fn with_table<T>(&self, change: impl FnOnce(&mut LineRequestTable) -> T) -> T {
         let mut record = self.lock_record();
         let result = change(&mut record.table);
         let phase = record.table.visible_phase();
@@ -121,7 +121,7 @@ impl LineShared {
         self.with_table(|table| table.set_phase(phase));
     }
 
-    /// Ends all requests with their connection. See [`RequestTable::end_all_requests`].
+    /// Ends all requests with their connection. See [`LineRequestTable::end_all_requests`].
     pub(super) fn end_connection(&self, end: &ConnectionEnd, is_exact: bool) {
         if let ConnectionEnd::Broken(reason) = end {
             self.lock_record().last_error = Some(reason.clone());

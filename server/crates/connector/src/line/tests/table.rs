@@ -2,12 +2,12 @@
 
 use tokio::time::Instant;
 
-use super::super::request_table::{ConnectionEnd, LineIntent, RequestTable};
+use super::super::request_table::{ConnectionEnd, LineIntent, LineRequestTable};
 use super::*;
 
 /// Creates the table of a connected line.
-fn connected(limits: LineLimits) -> RequestTable {
-    let mut table = RequestTable::new(limits);
+fn connected(limits: LineLimits) -> LineRequestTable {
+    let mut table = LineRequestTable::new(limits);
     table.set_phase(LinePhase::Connected);
     table
 }
