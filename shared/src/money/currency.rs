@@ -26,6 +26,11 @@ impl Currency {
         Self::parse(iso_currency::Currency::from_numeric(number)?.code())
     }
 
+    /// Returns the number in ISO 4217 in three digits, such as `978`.
+    pub fn number(&self) -> String {
+        format!("{:03}", self.0.numeric())
+    }
+
     /// Returns the three letters.
     pub fn code(&self) -> &'static str {
         self.0.code()

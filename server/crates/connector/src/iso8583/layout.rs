@@ -261,12 +261,17 @@ impl FieldLayout {
         format!("field {} ({})", self.number, self.name)
     }
 
+    /// Returns the layouts of the parts. Empty if the field has none.
+    pub(super) fn parts(&self) -> &[PartLayout] {
+        match &self.value.body {
+            ValueBody::Plain { .. } => &[],
+            ValueBody::Positional(parts) => parts,
+            ValueBody::Tlv(tlv) => &tlv.parts,
+        }
+    }
+
     /// Returns the layout of a part. `None` if the field has no such part.
     pub(super) fn find_part(&self, tag: &str) -> Option<&PartLayout> {
-        match &self.value.body {
-            ValueBody::Plain { .. } => None,
-            ValueBody::Positional(parts) => parts.iter().find(|part| part.tag == tag),
-            ValueBody::Tlv(tlv) => tlv.find_part(tag),
-        }
+        self.parts().iter().find(|part| part.tag == tag)
     }
 }

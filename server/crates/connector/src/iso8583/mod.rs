@@ -7,6 +7,7 @@
 mod bitmap;
 mod charset;
 mod codec;
+mod data;
 mod describe;
 mod dialect;
 mod error;
@@ -24,6 +25,7 @@ mod value;
 mod tests;
 
 pub use charset::IsoCharset;
+pub use data::{DataTable, Datum, OriginalRequest};
 pub use describe::DescribedElement;
 pub use dialect::{
     DIALECTS, Dialect, DialectError, IsoRequest, IsoRequestKind, IsoVersion, MacAlgorithm, MacCoverage, MacPadding,

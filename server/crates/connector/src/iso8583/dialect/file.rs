@@ -9,7 +9,7 @@ use crate::iso8583::charset::IsoCharset;
 use crate::iso8583::frame::HeaderKind;
 use crate::iso8583::layout::{FillerSide, IsoKind};
 use crate::iso8583::number::{DigitCoding, LengthCoding};
-use crate::iso8583::{IsoRequestKind, IsoVersion, MacPadding};
+use crate::iso8583::{Datum, IsoRequestKind, IsoVersion, MacPadding};
 
 /// A whole file.
 #[derive(Debug, Deserialize)]
@@ -20,6 +20,8 @@ pub(super) struct DialectFile {
     pub(super) header: HeaderTable,
     pub(super) encoding: EncodingTable,
     pub(super) fields: BTreeMap<String, ItemTable>,
+    #[serde(default)]
+    pub(super) data: BTreeMap<Datum, String>,
     pub(super) responses: ResponsesTable,
     pub(super) requests: BTreeMap<IsoRequestKind, RequestTable>,
     pub(super) correlation: CorrelationTable,
@@ -123,6 +125,12 @@ pub(super) struct SizeTable {
 #[serde(deny_unknown_fields)]
 pub(super) struct ResponsesTable {
     pub(super) field: u8,
+    #[serde(default)]
+    pub(super) partial: Vec<String>,
+    #[serde(default)]
+    pub(super) reversed: Vec<String>,
+    #[serde(default)]
+    pub(super) network: Vec<String>,
     pub(super) codes: BTreeMap<String, String>,
 }
 

@@ -6,11 +6,13 @@ use serde::Deserialize;
 use tillgate_shared::result::ResultCode;
 
 use super::bitmap::BitmapLayout;
+use super::data::DataTable;
 use super::frame::FrameLayout;
 use super::layout::FieldLayout;
 use super::message::{IsoMessage, Mti};
 use super::number::DigitCoding;
 
+mod data;
 mod encoding;
 mod field;
 mod file;
@@ -94,7 +96,11 @@ pub struct Dialect {
     pub(super) message_type: DigitCoding,
     pub(super) bitmaps: BitmapLayout,
     pub(super) fields: BTreeMap<u8, FieldLayout>,
+    pub(super) data: DataTable,
     pub(super) response_field: u8,
+    pub(super) partial_codes: Vec<String>,
+    pub(super) reversed_codes: Vec<String>,
+    pub(super) network_codes: Vec<String>,
     pub(super) result_codes: BTreeMap<String, ResultCode>,
     pub(super) requests: BTreeMap<IsoRequestKind, IsoRequest>,
     pub(super) correlation: Vec<u8>,
@@ -120,13 +126,21 @@ impl Dialect {
             message_type: file.encoding.message_type,
             bitmaps,
             fields,
+            data: DataTable::new(file.version, BTreeMap::new()),
             response_field: file.responses.field,
+            partial_codes: Vec::new(),
+            reversed_codes: Vec::new(),
+            network_codes: Vec::new(),
             result_codes: BTreeMap::new(),
             requests: BTreeMap::new(),
             correlation: Vec::new(),
             mac: None,
         };
+        dialect.data = data::build_data_table(&dialect, &file.data)?;
         dialect.result_codes = tables::build_result_codes(&dialect, &file.responses)?;
+        dialect.partial_codes = tables::build_code_list(&dialect, &file.responses, "partial")?;
+        dialect.reversed_codes = tables::build_code_list(&dialect, &file.responses, "reversed")?;
+        dialect.network_codes = tables::build_code_list(&dialect, &file.responses, "network")?;
         dialect.requests = tables::build_requests(&dialect, &file.requests)?;
         dialect.correlation = tables::build_correlation(&dialect, &file.correlation)?;
         dialect.mac = tables::build_mac_rule(&dialect, &file.mac)?;
@@ -156,6 +170,28 @@ impl Dialect {
     /// Returns the number of the field with the response code: 39 in the standard.
     pub fn response_field(&self) -> u8 {
         self.response_field
+    }
+
+    /// Returns the places of data in messages.
+    pub fn data(&self) -> &DataTable {
+        &self.data
+    }
+
+    /// Returns true if a response code approves a part of the amount, which the response has instead of the whole.
+    pub fn is_partial_approval(&self, response_code: &str) -> bool {
+        self.partial_codes.iter().any(|code| code == response_code)
+    }
+
+    /// Returns true if a response code of a reversal means that no reversal is needed: the original is unknown to the
+    /// host, or reversed already.
+    pub fn is_already_reversed(&self, response_code: &str) -> bool {
+        self.reversed_codes.iter().any(|code| code == response_code)
+    }
+
+    /// Returns true if a response code accepts a sign-on, a sign-off or an echo.
+    pub fn is_network_accepted(&self, response_code: &str) -> bool {
+        let is_approval = self.result_code(response_code).is_some_and(|code| code.is_success());
+        is_approval || self.network_codes.iter().any(|code| code == response_code)
     }
 
     /// Returns the result code of a response code. `None` if the dialect does not list it.

@@ -119,6 +119,29 @@ pub(super) fn build_result_codes(
     Ok(codes)
 }
 
+/// Checks the list `partial`, `reversed` or `network` of the table `responses`.
+pub(super) fn build_code_list(
+    dialect: &Dialect,
+    table: &ResponsesTable,
+    key: &str,
+) -> Result<Vec<String>, DialectError> {
+    let codes = match key {
+        "partial" => &table.partial,
+        "reversed" => &table.reversed,
+        _ => &table.network,
+    };
+    for code in codes {
+        let place = format!("responses.{key}");
+        check_text(dialect, &place, table.field, code)?;
+        let is_success = |result: &String| ResultCode::find(result).is_some_and(|code| code.is_success());
+        // A code with two meanings would approve more than the acquirer does.
+        if table.codes.get(code).is_some_and(is_success) {
+            return Err(DialectError::new(place, format!("{code:?} approves the whole amount in responses.codes")));
+        }
+    }
+    Ok(codes.clone())
+}
+
 /// Checks the table `requests`.
 pub(super) fn build_requests(
     dialect: &Dialect,

@@ -3,6 +3,7 @@
 use super::*;
 
 mod composite;
+mod data;
 mod dialect;
 mod field;
 mod frame;
