@@ -3,7 +3,7 @@
 //! A [`Connector`] moves money; a [`ThreeDsAuthenticator`] authenticates cardholders. An in-process connector also has
 //! pages and test data: its [`sandbox`]. Knows how acquirers are asked, and no store: what is sent is recorded by its
 //! callers, before it is sent. The [`recorded_messages`] of external connectors are collected for the callers.
-//! [`iso8583`] is the message format of card acquirers, without the connections.
+//! [`iso8583`] has the messages of card acquirers and their connector, [`line`] the connections.
 
 mod account;
 mod capabilities;
@@ -26,7 +26,9 @@ use tillgate_shared::result::ResultCode;
 pub use account::{BankNumber, CardSource, Cryptogram, FullAccount, FullBank, FullCard, NationalNumber};
 pub use capabilities::{Capabilities, CaptureSupport, MissingCapability};
 pub use not_configured::NotConfigured;
-pub use order::{AvsAddress, Inquiry, Modification, Order, OrderContext, OrderRequest, StandingInstructionParameters};
+pub use order::{
+    AvsAddress, EarlierPayment, Inquiry, Modification, Order, OrderContext, OrderRequest, StandingInstructionParameters,
+};
 pub use outcome::{ConnectorOutcome, ConnectorResult, ShopperPage};
 pub use route::PaymentRoute;
 pub use three_ds::ThreeDsAuthenticator;

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use tillgate_domain::payment::{ConnectorTxIds, PaymentType};
+use tillgate_domain::payment::{Account, ConnectorTxIds, Payment, PaymentType};
 use tillgate_domain::registration::standing_instruction::INITIAL_TRANSACTION;
 use tillgate_domain::three_ds::Proof;
 use tillgate_shared::brand::Brand;
@@ -111,6 +111,8 @@ pub struct Modification {
     pub reference: String,
     /// The id of the earlier payment, which was the reference of that payment's own request.
     pub original_reference: String,
+    /// Facts about the earlier payment. A stateless connector needs them to name that payment's request.
+    pub earlier: EarlierPayment,
     /// The acquirer's id of the merchant.
     pub merchant_id: String,
     /// The connector's ids of the earlier payment.
@@ -124,6 +126,21 @@ pub struct Modification {
     /// True if the request may have been sent before. If the request fails this time, the earlier one may still have
     /// arrived.
     pub is_repeated: bool,
+}
+
+/// Facts about an earlier payment and its request, which never change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierPayment {
+    /// Type of the request: a preauthorization in place of a debit that is captured later, or a capture.
+    pub payment_type: PaymentType,
+    /// Code of the brand.
+    pub brand: String,
+    /// First six digits of the card number. `None` for other accounts.
+    pub bin: Option<String>,
+    /// Requested amount, also if only a part of it was approved.
+    pub amount: Amount,
+    /// `merchant.country`.
+    pub merchant_country: Option<String>,
 }
 
 /// An inquiry about an earlier request with an unknown outcome.
@@ -150,6 +167,30 @@ impl Order {
     pub fn requires_redirect(&self) -> bool {
         let is_agreed_charge = !self.shopper_present && matches!(self.account, FullAccount::Virtual(_));
         !self.brand.is_synchronous() && !is_agreed_charge
+    }
+}
+
+impl EarlierPayment {
+    /// Describes the request of a payment that has this reference: the id of the payment, or the reference of its
+    /// capture.
+    pub fn of_request(payment: &Payment, reference: &str) -> Self {
+        let payment_type = match payment.capture_reference() {
+            Some(capture) if capture == reference => PaymentType::Capture,
+            // A debit that is captured separately was preauthorized under its own id.
+            Some(_) => PaymentType::Preauthorization,
+            None => payment.type_at_connector(),
+        };
+        let bin = match &payment.account {
+            Account::Card(card) => Some(card.bin.clone()),
+            Account::Bank(_) | Account::Virtual(_) | Account::Unknown => None,
+        };
+        Self {
+            payment_type,
+            brand: payment.brand.clone(),
+            bin,
+            amount: payment.connector_amount(),
+            merchant_country: payment.parameters.get("merchant.country").map(str::to_owned),
+        }
     }
 }
 

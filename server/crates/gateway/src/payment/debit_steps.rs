@@ -8,7 +8,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use tillgate_connector::{Connector, ConnectorOutcome, ConnectorResult, Modification, Order, PaymentRoute};
+use tillgate_connector::{
+    Connector, ConnectorOutcome, ConnectorResult, EarlierPayment, Modification, Order, PaymentRoute,
+};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::debit_step::DebitStep;
 use tillgate_domain::payment::{Payment, PaymentType};
@@ -51,6 +53,7 @@ pub(crate) async fn capture_debit(connector: &dyn Connector, payment: &Payment, 
     let modification = Modification {
         reference: payment.capture_key(),
         original_reference: payment.id.as_str().to_owned(),
+        earlier: EarlierPayment::of_request(payment, payment.id.as_str()),
         merchant_id: payment.acquirer_merchant_id().to_owned(),
         connector_tx_ids: payment.connector_tx_ids.clone(),
         amount: payment.amount,

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use jiff::SignedDuration;
 use tillgate_connector::recorded_messages::collect_messages;
-use tillgate_connector::{Connector, ConnectorOutcome, Inquiry, Modification};
+use tillgate_connector::{Connector, ConnectorOutcome, EarlierPayment, Inquiry, Modification};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use tillgate_shared::result::codes;
@@ -174,6 +174,7 @@ impl Gateway {
             // The key is always the same, because the reversal is repeated until the connector confirms it.
             reference: format!("{id}-reversal"),
             original_reference: id.as_str().to_owned(),
+            earlier: EarlierPayment::of_request(payment, id.as_str()),
             merchant_id: inquiry.merchant_id,
             connector_tx_ids: ConnectorTxIds::default(),
             amount,
@@ -202,9 +203,11 @@ pub(crate) async fn send_modification(
         PaymentType::Refund => ModificationType::Refund,
         _ => ModificationType::Reversal,
     };
+    let original_reference = referenced.reference_for(modification_type);
     let modification = Modification {
         reference: payment.id.as_str().to_owned(),
-        original_reference: referenced.reference_for(modification_type),
+        earlier: EarlierPayment::of_request(referenced, &original_reference),
+        original_reference,
         merchant_id: referenced.acquirer_merchant_id().to_owned(),
         connector_tx_ids: referenced.connector_tx_ids.clone(),
         amount: if modification_type == ModificationType::Reversal {
@@ -236,6 +239,7 @@ async fn reverse_payment(
         let of_capture = Modification {
             // The reversals of capture and preauthorization are two requests, and each needs its own idempotency key.
             reference: format!("{}-capture", modification.reference),
+            earlier: EarlierPayment::of_request(referenced, &capture),
             original_reference: capture,
             ..modification.clone()
         };

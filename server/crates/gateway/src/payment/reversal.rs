@@ -1,7 +1,7 @@
 //! Reversals that nobody requests: of a payment that must not stay charged, because its shopper has abandoned it or it
 //! was declined after its connector's approval. A refund replaces a reversal that is declined.
 
-use tillgate_connector::{ConnectorResult, Modification};
+use tillgate_connector::{ConnectorResult, EarlierPayment, Modification};
 use tillgate_domain::id::{PaymentId, log_tag};
 use tillgate_domain::payment::{ConnectorTxIds, Payment, PaymentType};
 use tillgate_shared::result::{ResultCode, codes};
@@ -45,6 +45,7 @@ impl Gateway {
         let modification = Modification {
             reference: reversal.as_str().to_owned(),
             original_reference: payment.id.as_str().to_owned(),
+            earlier: EarlierPayment::of_request(payment, payment.id.as_str()),
             merchant_id: payment.acquirer_merchant_id().to_owned(),
             connector_tx_ids: ConnectorTxIds::default(),
             amount: payment.connector_amount(),

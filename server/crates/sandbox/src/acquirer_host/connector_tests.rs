@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tillgate_connector::http::{Deadlines, HostAddress, HostClient, HttpConnector, SharedKey};
 use tillgate_connector::{
-    AvsAddress, Capabilities, CardSource, Connector as _, ConnectorOutcome, FullAccount, FullCard, Inquiry,
-    Modification, Order, OrderContext, OrderRequest,
+    AvsAddress, Capabilities, CardSource, Connector as _, ConnectorOutcome, EarlierPayment, FullAccount, FullCard,
+    Inquiry, Modification, Order, OrderContext, OrderRequest,
 };
 use tillgate_domain::payment::{ConnectorTxIds, PaymentType};
 use tillgate_os::clock::SystemClock;
@@ -67,6 +67,13 @@ fn modification_of(reference: &str, original_reference: &str, ids: &ConnectorTxI
     Modification {
         reference: reference.to_owned(),
         original_reference: original_reference.to_owned(),
+        earlier: EarlierPayment {
+            payment_type: PaymentType::Debit,
+            brand: "VISA".to_owned(),
+            bin: None,
+            amount: parse_euros(amount),
+            merchant_country: None,
+        },
         merchant_id: "shop-1".to_owned(),
         connector_tx_ids: ids.clone(),
         amount: parse_euros(amount),
