@@ -1,4 +1,5 @@
-//! ISO 8583: messages of card acquirers in the dialects of TOML files. No I/O: bytes in, messages out.
+//! ISO 8583: messages of card acquirers in the dialects of TOML files. No I/O but in [`connector`]: bytes in, messages
+//! out.
 //!
 //! A [`Dialect`] encodes an [`IsoMessage`] and decodes it again, exactly: the order of parts and unknown tags are kept,
 //! because a MAC covers the bytes. A [`FrameReader`] finds messages in a stream. Whatever is received, nothing panics,
@@ -7,6 +8,7 @@
 mod bitmap;
 mod charset;
 mod codec;
+pub mod connector;
 mod data;
 mod describe;
 mod dialect;

@@ -45,6 +45,14 @@ impl DataPlace {
         }
     }
 
+    /// Returns the number of the field, and the tag of a part after a dot.
+    pub(super) fn short_label(&self) -> String {
+        match &self.part {
+            Some(part) => format!("{}.{}", self.field.number, part.tag),
+            None => self.field.number.to_string(),
+        }
+    }
+
     /// Returns the place for error texts.
     pub(in crate::iso8583) fn label(&self) -> String {
         match &self.part {

@@ -10,6 +10,7 @@ use super::original::OriginalRequest;
 use super::place::DataPlace;
 use crate::iso8583::dialect::IsoVersion;
 use crate::iso8583::error::EncodeError;
+use crate::iso8583::layout::IsoKind;
 use crate::iso8583::message::IsoMessage;
 
 /// The places of data in a dialect's messages. A datum without a place is neither written nor read.
@@ -38,6 +39,21 @@ impl DataTable {
     /// Returns the number of the field in which a datum stands. `None` without a place.
     pub fn field_of(&self, datum: Datum) -> Option<u8> {
         self.places.get(&datum).map(DataPlace::number)
+    }
+
+    /// Returns the place of a datum as in a description: `4`, or `48.92` for a part. `None` without a place.
+    pub fn label_of(&self, datum: Datum) -> Option<String> {
+        self.places.get(&datum).map(DataPlace::short_label)
+    }
+
+    /// Returns the maximum number of digits, characters or bytes of a datum. `None` without a place.
+    pub fn max_length(&self, datum: Datum) -> Option<usize> {
+        self.places.get(&datum).map(DataPlace::max_length)
+    }
+
+    /// Returns true if a datum consists of digits only.
+    pub fn is_numeric(&self, datum: Datum) -> bool {
+        self.places.get(&datum).is_some_and(|place| place.layout().kind() == IsoKind::N)
     }
 
     /// Writes a datum. Numbers get zeros on their left in fixed fields of digits. Does nothing without a place.

@@ -131,6 +131,7 @@ pub(super) struct ResponsesTable {
     pub(super) reversed: Vec<String>,
     #[serde(default)]
     pub(super) network: Vec<String>,
+    pub(super) unsupported: Option<String>,
     pub(super) codes: BTreeMap<String, String>,
 }
 

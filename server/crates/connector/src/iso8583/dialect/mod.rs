@@ -101,6 +101,7 @@ pub struct Dialect {
     pub(super) partial_codes: Vec<String>,
     pub(super) reversed_codes: Vec<String>,
     pub(super) network_codes: Vec<String>,
+    pub(super) unsupported_code: Option<String>,
     pub(super) result_codes: BTreeMap<String, ResultCode>,
     pub(super) requests: BTreeMap<IsoRequestKind, IsoRequest>,
     pub(super) correlation: Vec<u8>,
@@ -131,6 +132,7 @@ impl Dialect {
             partial_codes: Vec::new(),
             reversed_codes: Vec::new(),
             network_codes: Vec::new(),
+            unsupported_code: None,
             result_codes: BTreeMap::new(),
             requests: BTreeMap::new(),
             correlation: Vec::new(),
@@ -140,6 +142,7 @@ impl Dialect {
         dialect.result_codes = tables::build_result_codes(&dialect, &file.responses)?;
         dialect.partial_codes = tables::build_code_list(&dialect, &file.responses, "partial")?;
         dialect.reversed_codes = tables::build_code_list(&dialect, &file.responses, "reversed")?;
+        dialect.unsupported_code = tables::build_code_list(&dialect, &file.responses, "unsupported")?.pop();
         dialect.network_codes = tables::build_code_list(&dialect, &file.responses, "network")?;
         dialect.requests = tables::build_requests(&dialect, &file.requests)?;
         dialect.correlation = tables::build_correlation(&dialect, &file.correlation)?;
@@ -192,6 +195,18 @@ impl Dialect {
     pub fn is_network_accepted(&self, response_code: &str) -> bool {
         let is_approval = self.result_code(response_code).is_some_and(|code| code.is_success());
         is_approval || self.network_codes.iter().any(|code| code == response_code)
+    }
+
+    /// Returns the response code that accepts a sign-on, a sign-off or an echo of the other side.
+    pub fn network_approval(&self) -> Option<&str> {
+        let approvals = self.result_codes.iter().filter(|(_, result)| result.is_success());
+        self.network_codes.iter().chain(approvals.map(|(code, _)| code)).next().map(String::as_str)
+    }
+
+    /// Returns the response code that refuses a request of the other side which this side does not support. Without one
+    /// such requests get no answer.
+    pub fn unsupported_code(&self) -> Option<&str> {
+        self.unsupported_code.as_deref()
     }
 
     /// Returns the result code of a response code. `None` if the dialect does not list it.

@@ -1,0 +1,134 @@
+//! Calls: a message is sent on a line, and its answer is checked.
+
+use std::time::Duration;
+
+use tillgate_domain::payment::connector_message::FaultKind;
+use tillgate_shared::money::Amount;
+use tokio::time::{Instant, sleep};
+
+use super::answer::{CheckedRequest, interpret_answer};
+use super::connection::HostMessages;
+use super::message_key::request_key;
+use super::record::{CallEnd, RecordedCall};
+use super::request::RequestFault;
+use crate::iso8583::{DecodeError, IsoFault, IsoMessage, IsoRequestKind};
+use crate::line::{GroupFault, LineGroup, NotSentReason, SendFault, UnknownReason};
+
+/// Wait before a number in use is tried again. Requests last longer, so a shorter one would only cost time.
+const NUMBER_RETRY: Duration = Duration::from_millis(50);
+/// Number of trace numbers that a reversal may use in turn.
+const MAX_ATTEMPTS: u32 = 20;
+
+/// A request to send.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IsoCall<'a> {
+    /// Kind.
+    pub(super) kind: IsoRequestKind,
+    /// Reference, for the recorded message.
+    pub(super) reference: &'a str,
+    /// Requested amount.
+    pub(super) amount: Amount,
+    /// True if a part of the amount may be approved.
+    pub(super) accepts_part: bool,
+    /// True if the request may have another trace number each time. Only a reversal: its meaning is in the original
+    /// data elements, and executing it twice changes nothing. A host knows a repeated capture by its number.
+    pub(super) can_renumber: bool,
+}
+
+impl HostMessages {
+    /// Sends a request, and interprets its answer. `build` makes the message with the number of an attempt. Waits for a
+    /// trace number in use, at most for `answer_timeout`, and then as long for the answer. Returns the message that was
+    /// sent or refused; `None` if it could not be made.
+    pub(super) async fn send_call(
+        &self,
+        group: &LineGroup,
+        call: IsoCall<'_>,
+        answer_timeout: Duration,
+        build: impl Fn(u32) -> Result<IsoMessage, RequestFault> + Send + Sync,
+    ) -> (Option<IsoMessage>, CallEnd) {
+        let mut record = RecordedCall::begin(self.dialect(), call.kind, call.reference);
+        let end = self.send_with_number(group, call, answer_timeout, &build, &mut record).await;
+        record.end(end)
+    }
+
+    async fn send_with_number(
+        &self,
+        group: &LineGroup,
+        call: IsoCall<'_>,
+        answer_timeout: Duration,
+        build: &(impl Fn(u32) -> Result<IsoMessage, RequestFault> + Send + Sync),
+        record: &mut RecordedCall<'_>,
+    ) -> CallEnd {
+        let deadline = Instant::now() + answer_timeout;
+        let mut attempt = 0;
+        loop {
+            let message = match build(attempt) {
+                Ok(message) => message,
+                Err(fault) => return CallEnd::NotSent(FaultKind::Request, fault.to_string()),
+            };
+            record.set_request(message.clone());
+            let bytes = match self.encode(&message) {
+                Ok(bytes) => bytes,
+                Err(error) => return CallEnd::NotSent(FaultKind::Request, error.to_string()),
+            };
+            let Some(key) = request_key(self.dialect(), &message) else {
+                let fault = "the request lacks a field of the correlation".to_owned();
+                return CallEnd::NotSent(FaultKind::Request, fault);
+            };
+            let fault = match group.send_request(&key, &bytes).await {
+                Ok(answer) => return self.read_answer(call, &message, &answer.message),
+                Err(fault) => fault,
+            };
+            let is_in_use = matches!(fault.fault, SendFault::NotSent(NotSentReason::KeyInUse(_)));
+            if is_in_use && call.can_renumber && attempt < MAX_ATTEMPTS {
+                attempt += 1;
+            } else if is_in_use && Instant::now() < deadline {
+                sleep(NUMBER_RETRY).await;
+            } else {
+                return describe_fault(&fault);
+            }
+        }
+    }
+
+    /// Decodes an answer, and interprets it.
+    fn read_answer(&self, call: IsoCall<'_>, message: &IsoMessage, answer: &[u8]) -> CallEnd {
+        let IsoCall { kind, amount, accepts_part, .. } = call;
+        match self.decode(answer) {
+            Ok(answer) => {
+                let request = CheckedRequest { kind, message, amount, accepts_part };
+                let meaning = interpret_answer(self.dialect(), request, &answer);
+                CallEnd::Answered(Box::new(answer), meaning)
+            }
+            Err(error) => CallEnd::Unknown(fault_kind(&error), error.to_string()),
+        }
+    }
+}
+
+/// Returns the kind of an unreadable answer.
+fn fault_kind(error: &DecodeError) -> FaultKind {
+    match error.fault {
+        IsoFault::MacMissing | IsoFault::MacMismatch => FaultKind::Unsigned,
+        _ => FaultKind::Unreadable,
+    }
+}
+
+/// Describes a request without an answer.
+fn describe_fault(fault: &GroupFault) -> CallEnd {
+    let text = fault.to_string();
+    match &fault.fault {
+        SendFault::NotSent(reason) => {
+            let kind = match reason {
+                NotSentReason::InvalidMessage(_) => FaultKind::Request,
+                NotSentReason::QueueFull(_) | NotSentReason::KeyInUse(_) | NotSentReason::TooManyUnanswered(_) => {
+                    FaultKind::Busy
+                }
+                _ => FaultKind::Connection,
+            };
+            CallEnd::NotSent(kind, text)
+        }
+        SendFault::Unknown(UnknownReason::Timeout(milliseconds)) => {
+            CallEnd::Unknown(FaultKind::Late, milliseconds.to_string())
+        }
+        SendFault::Unknown(_) => CallEnd::Unknown(FaultKind::Broken, text),
+    }
+}

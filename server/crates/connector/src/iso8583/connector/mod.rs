@@ -1,0 +1,31 @@
+//! The connector to card acquirers with ISO 8583: joins the dialects and the lines.
+//!
+//! Nothing is stored before a request: trace number, time and reference follow from the gateway's own reference, which
+//! is stored already. So there is no sequence to lock, and after a crash a reversal names the same original request.
+//! ISO 8583 has no inquiry: a payment without an answer is reversed by the gateway.
+
+mod answer;
+mod authorization;
+mod call;
+mod config;
+mod config_lines;
+mod connection;
+mod control;
+mod follow_up;
+mod host_connector;
+mod late_answers;
+mod message_key;
+mod numbering;
+mod record;
+mod request;
+mod routing;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
+pub use config::{Iso8583Config, Iso8583ConfigError};
+pub use host_connector::Iso8583Connector;
+
+/// The connector's name, for `--connector`.
+pub const NAME: &str = "iso8583";
