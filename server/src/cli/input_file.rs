@@ -30,8 +30,10 @@ mod tests {
     use super::super::Cli;
 
     /// Options that name a text file, which [`read_text_file`](tillgate_os::text_file::read_text_file) reads.
-    const TEXTS: [&str; 19] = [
+    const TEXTS: [&str; 21] = [
         "acquirer-key-file",
+        "acquirer-lines",
+        "acquirer-mac-key-file",
         "ftp-certificate",
         "ftp-key",
         "key-file",

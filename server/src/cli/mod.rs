@@ -9,6 +9,7 @@ mod delivery;
 mod dispute;
 mod input_file;
 mod keys;
+mod line;
 mod maintenance;
 mod payment;
 mod report;
@@ -84,6 +85,9 @@ enum Command {
     /// Show the messages between the gateway and an external connector about a payment.
     #[command(subcommand)]
     Payment(payment::PaymentCommand),
+    /// List the lines to acquirers, take them out and put them back.
+    #[command(subcommand)]
+    Line(line::LineCommand),
     /// List, claim and decide the payments in the review queue.
     #[command(subcommand)]
     Review(review::ReviewCommand),
@@ -208,6 +212,7 @@ pub fn run() -> ExitCode {
         Command::CheckPage(command) => return command.run(),
         Command::Vault(command) => command.run(),
         Command::Payment(command) => command.run(),
+        Command::Line(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::ReviewCallback(command) => command.run(),
         Command::Risk(command) => command.run(),

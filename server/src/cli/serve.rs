@@ -35,6 +35,8 @@ use crate::worker;
 
 /// Maximum time for requests in flight to end on shutdown, and then the same time for webhook deliveries.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(15);
+/// Time in which the lines to acquirers sign off.
+const SIGN_OFF_GRACE: Duration = Duration::from_secs(2);
 
 /// Run the gateway.
 #[derive(Debug, Args)]
@@ -138,6 +140,7 @@ pub(super) async fn serve_until_stopped(
     if let Some(BoundFtp { listener, options }) = ftp {
         tokio::spawn(ftp::serve_ftp(Arc::clone(&state.app), listener, options, worker_stopped.clone()));
     }
+    let app = Arc::clone(&state.app);
     let commands = control.serve(Arc::clone(&state.app), worker_stopped.clone());
     let tasks = worker::run_tasks(Arc::clone(&state.app), Arc::clone(&state.builds), worker_stopped);
     let worker = tokio::spawn(async { tokio::join!(commands, tasks) });
@@ -161,6 +164,8 @@ pub(super) async fn serve_until_stopped(
     if tokio::time::timeout(SHUTDOWN_GRACE, worker).await.is_err() {
         tracing::warn!("the process stops during deliveries: they are repeated after the next start");
     }
+    // Last, because requests and the worker may still wait for acquirers. The hosts hear that no more requests come.
+    app.gateway.connectors.shut_down_lines(SIGN_OFF_GRACE).await;
     Ok(())
 }
 

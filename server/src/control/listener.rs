@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tillgate_connector::line::HostLine;
 use tillgate_domain::id::log_tag;
 use tillgate_gateway::App;
 use tillgate_gateway::access::actor::Actor;
@@ -179,7 +180,14 @@ async fn answer_request(app: Arc<App>, (mut stream, user, request): ReceivedRequ
 
 /// Carries a request of a user out.
 async fn carry_out(app: &App, request: ControlRequest, user: u32) -> ControlAnswer {
-    let ControlRequest::DecideReview { payment, decision, analyst, reason, note, user: name } = request;
+    let (payment, decision, analyst, reason, note, name) = match request {
+        ControlRequest::DecideReview { payment, decision, analyst, reason, note, user } => {
+            (payment, decision, analyst, reason, note, user)
+        }
+        ControlRequest::ListLines => return describe_lines(app.gateway.connectors.lines().iter().map(|line| &**line)),
+        ControlRequest::TakeLineOut { line } => return change_line(app, &line, true).await,
+        ControlRequest::PutLineBack { line } => return change_line(app, &line, false).await,
+    };
     let actor = Actor::of_operator(process::describe_user_of(&name, user));
     let input = SentDecision { payment, decision, analyst, reason, note, actor };
     match app.gateway.decide_for_operator(&input).await {
@@ -193,4 +201,24 @@ async fn carry_out(app: &App, request: ControlRequest, user: u32) -> ControlAnsw
             ControlAnswer::Failed { message: error.to_string() }
         }
     }
+}
+
+/// Takes a line out or puts it back, and returns its state afterwards.
+async fn change_line(app: &App, name: &str, is_taken_out: bool) -> ControlAnswer {
+    let Some(line) = app.gateway.connectors.find_line(name) else {
+        return ControlAnswer::refuse(
+            "line",
+            format!("the gateway has no line {name:?}: `tillgate line list` shows all"),
+        );
+    };
+    if is_taken_out {
+        line.take_out().await;
+    } else {
+        line.put_back();
+    }
+    describe_lines([line])
+}
+
+fn describe_lines<'a>(lines: impl IntoIterator<Item = &'a HostLine>) -> ControlAnswer {
+    ControlAnswer::Lines { lines: lines.into_iter().map(|line| line.read_state().into()).collect() }
 }

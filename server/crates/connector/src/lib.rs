@@ -34,7 +34,7 @@ pub use route::PaymentRoute;
 pub use three_ds::ThreeDsAuthenticator;
 
 /// The names of the external connectors, for `--connector`. Each has its own folder.
-pub const EXTERNAL: &[&str] = &[http::NAME];
+pub const EXTERNAL: &[&str] = &[http::NAME, iso8583::connector::NAME];
 
 /// A connection to an acquirer or another institution that moves money.
 ///

@@ -10,7 +10,9 @@
 //! names a connector that does not exist: the command line refuses such a name, but the store may contain an older one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tillgate_connector::line::HostLine;
 use tillgate_connector::sandbox::Sandbox;
 use tillgate_connector::{Connector, EXTERNAL, NotConfigured, PaymentRoute};
 use tillgate_domain::access::channel::Channel;
@@ -95,12 +97,14 @@ pub struct Registry {
     live: Vec<Arc<dyn Connector>>,
     /// The default connector of external payments of a sandbox.
     default_external: Option<Arc<dyn Connector>>,
+    /// The lines to acquirers, for operators.
+    lines: Vec<Arc<HostLine>>,
 }
 
 impl Default for Registry {
     fn default() -> Self {
         let internal = IN_PROCESS.iter().map(|row| (row.create_route)()).collect();
-        Self { internal, external: Vec::new(), live: Vec::new(), default_external: None }
+        Self { internal, external: Vec::new(), live: Vec::new(), default_external: None, lines: Vec::new() }
     }
 }
 
@@ -121,6 +125,33 @@ impl Registry {
     pub fn with_live(mut self, connector: Arc<dyn Connector>) -> Self {
         self.live.push(connector);
         self
+    }
+
+    /// Adds the lines of a connector, so that operators can see them, and take them out.
+    #[must_use]
+    pub fn with_lines(mut self, lines: impl IntoIterator<Item = Arc<HostLine>>) -> Self {
+        self.lines.extend(lines);
+        self
+    }
+
+    /// Returns the lines to acquirers, in the order of the configuration.
+    pub fn lines(&self) -> &[Arc<HostLine>] {
+        &self.lines
+    }
+
+    /// Returns the line with a name. `None` if there is none.
+    pub fn find_line(&self, name: &str) -> Option<&HostLine> {
+        self.lines.iter().find(|line| **line.name() == *name).map(|line| &**line)
+    }
+
+    /// Shuts all lines down: waits for the answers to requests in flight, at most for this time, and signs off.
+    pub async fn shut_down_lines(&self, limit: Duration) {
+        let mut closing = tokio::task::JoinSet::new();
+        for line in &self.lines {
+            let line = Arc::clone(line);
+            closing.spawn(async move { line.shut_down(limit).await });
+        }
+        closing.join_all().await;
     }
 
     /// Lists the connectors: internal, external and live ones.

@@ -150,6 +150,11 @@ impl AdminStore {
         self.record_act(&act, |_| Ok(()))
     }
 
+    /// Writes the entry of an act on a line to an acquirer, before the running server carries it out.
+    pub fn record_line_act(&self, action: &'static str, line: &str) -> Result<(), StoreError> {
+        self.record_act(&Act { action, subject: &mask_card_numbers(line), entity: None, details: &[] }, |_| Ok(()))
+    }
+
     /// Copies the whole store consistently to a new or empty file, even while a server is running on it.
     ///
     /// # Errors

@@ -88,6 +88,7 @@ fn send_decision(
     let (result, message) = match send_request(common.place.folder(), &request)? {
         ControlAnswer::Done { result, message } => (result, message),
         ControlAnswer::Refused { message, .. } | ControlAnswer::Failed { message } => bail!("{message}"),
+        ControlAnswer::Lines { .. } => bail!("the gateway answered another request"),
     };
     let output = DecisionOutput { payment_id, decision: decision.as_str(), result, message };
     common.print_output(&output, |output| {

@@ -18,6 +18,7 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 use tillgate_shared::result::codes;
 
+use crate::cli::sandbox::acquirer_lines::LineOptions;
 use crate::cli::serve::connection_options::parse_timeout;
 
 /// Data folder of the acquirer's host inside this process, below the gateway's data folder.
@@ -56,6 +57,8 @@ pub(in crate::cli) struct AcquirerOptions {
     /// can only be refunded. Default: `--reversal-window` applies.
     #[arg(long, value_name = "HH:MM", env = "TILLGATE_ACQUIRER_CUT_OFF", value_parser = parse_cut_off)]
     acquirer_cut_off: Option<Time>,
+    #[command(flatten)]
+    lines: LineOptions,
 }
 
 /// The captures that an acquirer takes.
@@ -69,11 +72,15 @@ enum CaptureChoice {
 impl AcquirerOptions {
     /// Builds the connectors of a gateway with this data folder. `--acquirer` names the host for external payments of
     /// sandboxes and for live entities. Without it, external payments of sandboxes go to a host inside this process,
-    /// and live entities have no connector.
+    /// and live entities have no such connector. `--acquirer-lines` adds another connector for both.
     ///
     /// # Errors
-    /// If the key file or the system's certificates cannot be read.
+    /// If a file or the system's certificates cannot be read.
     pub(in crate::cli) fn build_connectors(&self, data: &Path) -> anyhow::Result<Registry> {
+        self.lines.add_connectors(self.build_http_connectors(data)?)
+    }
+
+    fn build_http_connectors(&self, data: &Path) -> anyhow::Result<Registry> {
         let deadlines = self.build_deadlines();
         let (Some(address), Some(key)) = (&self.acquirer, &self.acquirer_key_file) else {
             let host = EmbeddedHost::new(data.join(FOLDER), deadlines, self.build_capabilities())?;

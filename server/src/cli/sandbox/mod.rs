@@ -2,6 +2,7 @@
 
 pub mod acquirer;
 pub mod acquirer_host;
+mod acquirer_lines;
 pub mod clock;
 pub mod demo;
 pub mod demo_data;

@@ -25,6 +25,22 @@ pub enum LinePhase {
     Stopped,
 }
 
+impl LinePhase {
+    /// Returns the phase in words, for operators.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Connecting => "connecting",
+            Self::SigningOn => "signing on",
+            Self::Connected => "connected",
+            Self::CircuitOpen => "circuit open",
+            Self::Leaving => "leaving",
+            Self::TakenOut => "taken out",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
 /// A snapshot of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineState {

@@ -28,7 +28,7 @@ const SHOWN_VALUES: usize = 3;
 const SHOWN_LENGTH: usize = 40;
 
 /// First words of acts, in the order of the filter.
-const AREAS: [&str; 28] = [
+const AREAS: [&str; 29] = [
     "entity",
     "user",
     "token",
@@ -51,6 +51,7 @@ const AREAS: [&str; 28] = [
     "wallet-key",
     "vault-key",
     "clock",
+    "line",
     "backup",
     "restore",
     "seal",

@@ -19,16 +19,16 @@ use super::late_answers::LateAnswerLog;
 use super::record::CallEnd;
 use super::routing::{RoutedLines, RoutedPayment};
 use crate::iso8583::{IsoMessage, IsoRequestKind};
-use crate::line::{GroupLine, HostLine, LateAnswers, LineProtocol, LineState};
+use crate::line::{GroupLine, HostLine, LateAnswers, LineProtocol};
 use crate::{Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, Order, OrderRequest};
 
-/// A connector to the host of a card acquirer.
-#[derive(Debug)]
+/// A connector to the host of a card acquirer. Clones share the lines.
+#[derive(Debug, Clone)]
 pub struct Iso8583Connector {
     name: String,
-    config: Iso8583Config,
+    config: Arc<Iso8583Config>,
     messages: HostMessages,
-    lines: RoutedLines,
+    lines: Arc<RoutedLines>,
     capabilities: Capabilities,
     approval_code: ResultCode,
 }
@@ -59,22 +59,23 @@ impl Iso8583Connector {
         let capabilities = describe_capabilities(&config);
         Ok(Self {
             name: name.to_owned(),
-            config,
+            config: Arc::new(config),
             messages,
-            lines: RoutedLines::new(lines),
+            lines: Arc::new(RoutedLines::new(lines)),
             capabilities,
             approval_code,
         })
     }
 
+    /// Returns a connector over the same lines whose approvals have another result code.
+    #[must_use]
+    pub fn with_approval_code(&self, approval_code: ResultCode) -> Self {
+        Self { approval_code, ..self.clone() }
+    }
+
     /// Returns the lines, for operators.
     pub fn lines(&self) -> impl Iterator<Item = &GroupLine> {
         self.lines.all()
-    }
-
-    /// Returns a snapshot of each line.
-    pub fn read_line_states(&self) -> Vec<LineState> {
-        self.lines.all().map(|member| member.line.read_state()).collect()
     }
 
     /// Sends the order of a payment. Declines an order that the dialect cannot express, without sending it.
