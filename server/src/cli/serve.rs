@@ -21,6 +21,7 @@ use anyhow::Context as _;
 use axum::Router;
 use clap::Args;
 use tillgate_api::AppState;
+use tillgate_connector::line::shut_down_lines;
 use tillgate_file_transfer::ftp;
 use tillgate_net::listener::{self, ConnectionLimits};
 use tillgate_os::process;
@@ -165,7 +166,7 @@ pub(super) async fn serve_until_stopped(
         tracing::warn!("the process stops during deliveries: they are repeated after the next start");
     }
     // Last, because requests and the worker may still wait for acquirers. The hosts hear that no more requests come.
-    app.gateway.connectors.shut_down_lines(SIGN_OFF_GRACE).await;
+    shut_down_lines(app.gateway.connectors.lines().to_vec(), SIGN_OFF_GRACE).await;
     Ok(())
 }
 

@@ -10,7 +10,6 @@
 //! names a connector that does not exist: the command line refuses such a name, but the store may contain an older one.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tillgate_connector::line::HostLine;
 use tillgate_connector::sandbox::Sandbox;
@@ -142,16 +141,6 @@ impl Registry {
     /// Returns the line with a name. `None` if there is none.
     pub fn find_line(&self, name: &str) -> Option<&HostLine> {
         self.lines.iter().find(|line| **line.name() == *name).map(|line| &**line)
-    }
-
-    /// Shuts all lines down: waits for the answers to requests in flight, at most for this time, and signs off.
-    pub async fn shut_down_lines(&self, limit: Duration) {
-        let mut closing = tokio::task::JoinSet::new();
-        for line in &self.lines {
-            let line = Arc::clone(line);
-            closing.spawn(async move { line.shut_down(limit).await });
-        }
-        closing.join_all().await;
     }
 
     /// Lists the connectors: internal, external and live ones.

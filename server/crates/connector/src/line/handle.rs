@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use super::config::{LineConfig, LineConfigError};
@@ -159,4 +159,13 @@ impl Drop for AwaitedAnswer<'_> {
             self.shared.return_answer(self.key.clone(), answer);
         }
     }
+}
+
+/// Shuts lines down side by side, as [`HostLine::shut_down`] does for each.
+pub async fn shut_down_lines(lines: Vec<Arc<HostLine>>, limit: Duration) {
+    let mut stopping = JoinSet::new();
+    for line in lines {
+        stopping.spawn(async move { line.shut_down(limit).await });
+    }
+    stopping.join_all().await;
 }

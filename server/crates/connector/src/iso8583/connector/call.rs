@@ -16,6 +16,9 @@ use crate::line::{GroupFault, LineGroup, NotSentReason, SendFault, UnknownReason
 
 /// Wait before a number in use is tried again. Requests last longer, so a shorter one would only cost time.
 const NUMBER_RETRY: Duration = Duration::from_millis(50);
+/// Maximum wait for a number in use. It is short, so that no payment is sent after the gateway has reversed it: another
+/// process does so 30 seconds after the payment's creation.
+const MAX_NUMBER_WAIT: Duration = Duration::from_secs(3);
 /// Number of trace numbers that a reversal may use in turn.
 const MAX_ATTEMPTS: u32 = 20;
 
@@ -37,8 +40,8 @@ pub(super) struct IsoCall<'a> {
 
 impl HostMessages {
     /// Sends a request, and interprets its answer. `build` makes the message with the number of an attempt. Waits for a
-    /// trace number in use, at most for `answer_timeout`, and then as long for the answer. Returns the message that was
-    /// sent or refused; `None` if it could not be made.
+    /// trace number in use, at most three seconds or `answer_timeout`, and then for the answer. Returns the message that
+    /// was sent or refused; `None` if it could not be made.
     pub(super) async fn send_call(
         &self,
         group: &LineGroup,
@@ -59,7 +62,7 @@ impl HostMessages {
         build: &(impl Fn(u32) -> Result<IsoMessage, RequestFault> + Send + Sync),
         record: &mut RecordedCall<'_>,
     ) -> CallEnd {
-        let deadline = Instant::now() + answer_timeout;
+        let deadline = Instant::now() + answer_timeout.min(MAX_NUMBER_WAIT);
         let mut attempt = 0;
         loop {
             let message = match build(attempt) {

@@ -1,4 +1,34 @@
-//! The configuration of a connector, from a TOML file.
+//! The configuration of a connector, from a TOML file:
+//!
+//! ```toml
+//! dialect = "iso87-ascii-4a"      # a dialect of the program, or a file
+//! acquirer = "12345"              # identifier of the acquirer
+//! terminal = "TILL0001"           # terminal identifier
+//! answer_timeout_ms = 25000       # optional, at most 29000
+//! time_zone = "Europe/Oslo"       # optional, UTC: zone of the local time in messages
+//! merchant_category = "5999"      # optional, as the next two: for payments without merchant.mcc
+//! merchant_city = "Oslo"
+//! merchant_country = "NO"
+//! captures = "parts"              # optional: "parts", "one-part" or "whole"
+//! cut_off = "22:00"               # optional: end of the day for reversals of debits, UTC
+//!
+//! [[lines]]
+//! name = "acquirer/1"
+//! address = "host.example:8583"
+//! priority = 0                    # optional: 0 is used first
+//! security = "tls"                # or "plain"
+//! ca_file = "/etc/ca.pem"         # optional, with "tls": trusted instead of the system's certificates
+//! brands = ["VISA"]               # rules, all optional: the line takes a payment that all of them admit
+//! bins = ["4", "222100-272099"]   # ranges of the first digits, up to six
+//! currencies = ["EUR"]
+//! min_amount = "0.01"             # in the currency of the payment
+//! max_amount = "1000.00"
+//! countries = ["NO"]              # of the merchant
+//! limits = { max_in_flight = 64 } # optional: LineLimits, times end in _ms
+//! ```
+//!
+//! A follow-up payment takes a line whose rules admit the earlier payment. Before rules change, lines that they take
+//! payments away from have to finish the reversals of those payments.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +41,8 @@ use super::config_lines::{LineTable, RoutedLineConfig};
 use crate::iso8583::{DIALECTS, Datum, Dialect, IsoRequestKind, MacKey};
 use crate::{CaptureSupport, iso8583};
 
-/// Maximum time for an answer. A request may wait as long for its number, and the gateway waits a minute for both.
+/// Maximum time for an answer. The gateway waits a minute for an outcome, and may ask for two: of a reversed capture and
+/// of its preauthorization.
 const MAX_ANSWER_TIMEOUT: u64 = 29_000;
 
 /// The reason why a configuration cannot be used. Its text names the key.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tillgate_domain::id::log_tag;
 use tillgate_domain::payment::PaymentType;
+use tillgate_domain::payment::connector_message::FaultKind;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -106,7 +107,7 @@ impl Iso8583Connector {
         let Some(group) = self.lines.find_group(&payment) else {
             // The rules may have changed since the request was sent the first time.
             let fault = "no line takes the payment".to_owned();
-            let fault = CallEnd::NotSent(tillgate_domain::payment::connector_message::FaultKind::Connection, fault);
+            let fault = CallEnd::NotSent(FaultKind::Connection, fault);
             return self.translate_repeatable(modification, None, fault);
         };
         let amount = modification.amount;
@@ -140,7 +141,9 @@ impl Iso8583Connector {
                 tracing::warn!(connector, reference = log_tag(reference), fault, "sending a request failed");
                 return not_executed_code().into();
             }
-            CallEnd::Unknown(_, fault) => {
+            CallEnd::Unknown(kind, fault) => {
+                // The detail of this kind is a number, as other connectors have it.
+                let fault = if kind == FaultKind::Late { format!("no answer within {fault} ms") } else { fault };
                 tracing::warn!(connector, reference = log_tag(reference), fault, "the outcome of a request is unknown");
                 return ConnectorOutcome::Unknown;
             }

@@ -8,5 +8,5 @@ mod table;
 
 pub use datum::Datum;
 pub use original::OriginalRequest;
-pub(super) use place::DataPlace;
+pub(super) use place::DatumPlace;
 pub use table::DataTable;

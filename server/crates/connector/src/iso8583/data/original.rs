@@ -13,7 +13,7 @@ pub struct OriginalRequest {
     pub trace_number: String,
     /// Time of transmission in 1987, local date and time in later versions, as the request has it.
     pub time: String,
-    /// Identifier of the acquirer. Empty if the dialect's requests have none.
+    /// Identifier of the acquirer, without zeros on its left, which may be fillers. Empty if requests have none.
     pub acquirer: String,
 }
 
@@ -57,8 +57,7 @@ impl OriginalRequest {
         let (trace_number, rest) = rest.split_at_checked(trace_length)?;
         let (time, rest) = rest.split_at_checked(time_length)?;
         let acquirer = match version {
-            // The zeros on the left fill the field, and belong to no identifier.
-            IsoVersion::Iso1987 => rest.get(..INSTITUTION)?.trim_start_matches('0'),
+            IsoVersion::Iso1987 => rest.get(..INSTITUTION)?,
             IsoVersion::Iso1993 | IsoVersion::Iso2003 => {
                 let (length, acquirer) = rest.split_at_checked(2)?;
                 Some(acquirer).filter(|acquirer| length.parse() == Ok(acquirer.len()))?
@@ -68,7 +67,7 @@ impl OriginalRequest {
             message_type: Mti::parse(message_type)?,
             trace_number: trace_number.to_owned(),
             time: time.to_owned(),
-            acquirer: acquirer.to_owned(),
+            acquirer: acquirer.trim_start_matches('0').to_owned(),
         })
     }
 }

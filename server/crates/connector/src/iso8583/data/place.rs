@@ -13,12 +13,12 @@ use crate::iso8583::value::encode_value;
 
 /// The place of a datum.
 #[derive(Debug, Clone)]
-pub(in crate::iso8583) struct DataPlace {
+pub(in crate::iso8583) struct DatumPlace {
     field: FieldLayout,
     part: Option<PartLayout>,
 }
 
-impl DataPlace {
+impl DatumPlace {
     /// Makes the place of a field or part. `None` if the field has no such part.
     pub(in crate::iso8583) fn new(field: &FieldLayout, tag: Option<&str>) -> Option<Self> {
         let part = match tag {

@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 
 use super::datum::Datum;
 use super::original::OriginalRequest;
-use super::place::DataPlace;
+use super::place::DatumPlace;
 use crate::iso8583::dialect::IsoVersion;
 use crate::iso8583::error::EncodeError;
 use crate::iso8583::layout::IsoKind;
@@ -17,12 +17,12 @@ use crate::iso8583::message::IsoMessage;
 #[derive(Debug, Clone)]
 pub struct DataTable {
     version: IsoVersion,
-    places: BTreeMap<Datum, DataPlace>,
+    places: BTreeMap<Datum, DatumPlace>,
 }
 
 impl DataTable {
     /// Makes the table of these places.
-    pub(in crate::iso8583) fn new(version: IsoVersion, places: BTreeMap<Datum, DataPlace>) -> Self {
+    pub(in crate::iso8583) fn new(version: IsoVersion, places: BTreeMap<Datum, DatumPlace>) -> Self {
         Self { version, places }
     }
 
@@ -38,17 +38,17 @@ impl DataTable {
 
     /// Returns the number of the field in which a datum stands. `None` without a place.
     pub fn field_of(&self, datum: Datum) -> Option<u8> {
-        self.places.get(&datum).map(DataPlace::number)
+        self.places.get(&datum).map(DatumPlace::number)
     }
 
     /// Returns the place of a datum as in a description: `4`, or `48.92` for a part. `None` without a place.
     pub fn label_of(&self, datum: Datum) -> Option<String> {
-        self.places.get(&datum).map(DataPlace::short_label)
+        self.places.get(&datum).map(DatumPlace::short_label)
     }
 
     /// Returns the maximum number of digits, characters or bytes of a datum. `None` without a place.
     pub fn max_length(&self, datum: Datum) -> Option<usize> {
-        self.places.get(&datum).map(DataPlace::max_length)
+        self.places.get(&datum).map(DatumPlace::max_length)
     }
 
     /// Returns true if a datum consists of digits only.
@@ -74,8 +74,8 @@ impl DataTable {
         self.get(message, datum)?.parse().ok()
     }
 
-    /// Returns a text for people in the form of a datum's place: without the characters that it cannot have, and cut to
-    /// its length. Returns `None` without a place, and if nothing is left.
+    /// Returns a text for people in the form of a datum's place: without the characters that it cannot have, and cut
+    /// to its length. Returns `None` without a place, and if nothing is left.
     pub fn fit_text(&self, datum: Datum, text: &str) -> Option<String> {
         Some(self.places.get(&datum)?.fit_text(text.trim())).filter(|text| !text.is_empty())
     }
@@ -88,7 +88,8 @@ impl DataTable {
         self.format_time(datum, time).map_or(Ok(()), |text| self.set(message, datum, &text))
     }
 
-    /// Returns the digits of a time in the form of a datum's place. `None` without a place, and if the datum is no time.
+    /// Returns the digits of a time in the form of a datum's place. `None` without a place, and if the datum is no
+    /// time.
     pub fn format_time(&self, datum: Datum, time: DateTime) -> Option<String> {
         let form = match (datum, self.places.get(&datum)?.max_length()) {
             (Datum::Transmitted, 10) => "%m%d%H%M%S",
@@ -111,7 +112,7 @@ impl DataTable {
             message_type: request.mti(),
             trace_number: self.get(request, Datum::TraceNumber)?.into_owned(),
             time: self.get(request, time)?.into_owned(),
-            acquirer: self.get(request, Datum::Acquirer).map(Cow::into_owned).unwrap_or_default(),
+            acquirer: self.get(request, Datum::Acquirer).unwrap_or_default().trim_start_matches('0').to_owned(),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Dialect, DialectError};
-use crate::iso8583::data::{DataPlace, DataTable, Datum, OriginalRequest};
+use crate::iso8583::data::{DataTable, Datum, DatumPlace, OriginalRequest};
 use crate::iso8583::layout::IsoKind;
 
 /// Checks the table `data`. A dialect without it has no payments.
@@ -27,15 +27,15 @@ pub(super) fn build_data_table(dialect: &Dialect, table: &BTreeMap<Datum, String
 }
 
 /// Finds a place, and checks that the datum can stand there.
-fn build_place(dialect: &Dialect, datum: Datum, text: &str) -> Result<DataPlace, String> {
+fn build_place(dialect: &Dialect, datum: Datum, text: &str) -> Result<DatumPlace, String> {
     let (number, tag) = text.split_once('.').map_or((text, None), |(number, tag)| (number, Some(tag)));
     let field = number.parse().ok().and_then(|number: u8| dialect.field_layout(number));
     let field = field.ok_or_else(|| format!("{text:?}: the dialect has no field {number:?}"))?;
     let find_named = || {
         let parts = field.parts().iter().find(|part| Some(part.name.as_str()) == tag)?;
-        DataPlace::new(field, Some(&parts.tag))
+        DatumPlace::new(field, Some(&parts.tag))
     };
-    let place = DataPlace::new(field, tag).or_else(find_named);
+    let place = DatumPlace::new(field, tag).or_else(find_named);
     let place =
         place.ok_or_else(|| format!("{text:?}: {} has no part {:?}", field.label(), tag.unwrap_or_default()))?;
     let kind = place.layout().kind();

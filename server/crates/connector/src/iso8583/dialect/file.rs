@@ -23,7 +23,7 @@ pub(super) struct DialectFile {
     #[serde(default)]
     pub(super) data: BTreeMap<Datum, String>,
     pub(super) responses: ResponsesTable,
-    pub(super) requests: BTreeMap<IsoRequestKind, RequestTable>,
+    pub(super) requests: BTreeMap<IsoRequestKind, RequestEntry>,
     pub(super) correlation: CorrelationTable,
     pub(super) mac: MacTable,
 }
@@ -138,7 +138,7 @@ pub(super) struct ResponsesTable {
 /// Message type and constant fields of a request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RequestTable {
+pub(super) struct RequestEntry {
     #[serde(rename = "type")]
     pub(super) message_type: String,
     #[serde(default)]

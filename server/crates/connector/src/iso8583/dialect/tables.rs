@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use tillgate_shared::result::ResultCode;
 
-use super::file::{AlgorithmEntry, CorrelationTable, CoversEntry, MacTable, RequestTable, ResponsesTable};
+use super::file::{AlgorithmEntry, CorrelationTable, CoversEntry, MacTable, RequestEntry, ResponsesTable};
 use super::{Dialect, DialectError};
 use crate::iso8583::layout::IsoKind;
 use crate::iso8583::message::{IsoValue, Mti};
@@ -146,7 +146,7 @@ pub(super) fn build_code_list(
 /// Checks the table `requests`.
 pub(super) fn build_requests(
     dialect: &Dialect,
-    tables: &BTreeMap<IsoRequestKind, RequestTable>,
+    tables: &BTreeMap<IsoRequestKind, RequestEntry>,
 ) -> Result<BTreeMap<IsoRequestKind, IsoRequest>, DialectError> {
     let mut requests = BTreeMap::new();
     for (kind, table) in tables {

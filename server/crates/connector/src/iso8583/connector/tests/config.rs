@@ -50,6 +50,15 @@ fn a_wrong_configuration_is_refused_with_the_key() {
     assert!(unknown.contains("unknown field `max_flight`"), "{unknown}");
 }
 
+#[test]
+fn the_configuration_in_the_documentation_is_valid() {
+    let source = include_str!("../config.rs");
+    let (_, example) = source.split_once("//! ```toml\n").unwrap();
+    let (example, _) = example.split_once("//! ```").unwrap();
+    let text: String = example.lines().map(|line| line.trim_start_matches("//!").to_owned() + "\n").collect();
+    Iso8583Config::parse(&text, None).unwrap();
+}
+
 #[tokio::test]
 async fn a_key_and_the_dialect_have_to_agree_about_macs() {
     let start = |dialect: &str, key| {

@@ -1,11 +1,12 @@
 //! Several lines: failover and routing.
 
 use super::*;
+use crate::line::shut_down_lines;
 
 /// Waits until a line is no longer connected.
 async fn wait_until_down(connector: &Iso8583Connector, line: usize) {
     within(async {
-        while connector.read_line_states()[line].phase == LinePhase::Connected {
+        while read_states(connector)[line].phase == LinePhase::Connected {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     })
@@ -39,6 +40,25 @@ async fn a_payment_that_may_have_been_sent_is_sent_nowhere_else() {
     received.answer("25");
     assert_eq!(code(&outcome(task).await), "000.100.112");
     assert!(second.is_idle());
+}
+
+#[tokio::test]
+async fn a_connector_that_shuts_down_waits_for_its_answers() {
+    let (mut host, connector) = start_single("iso87-ascii-4a", "").await;
+    let task = spawn_payment(&connector, &id(1));
+    let received = host.next().await;
+    let stopping = {
+        let lines = connector.lines().map(|member| Arc::clone(&member.line)).collect();
+        tokio::spawn(shut_down_lines(lines, HANG_LIMIT))
+    };
+    received.approve();
+    assert_eq!(code(&outcome(task).await), "000.100.112");
+    within(stopping).await.unwrap();
+    assert!(read_states(&connector).iter().all(|state| state.phase == LinePhase::Stopped));
+    assert_eq!(
+        code(&connector.authorize(&request(&id(2), &order(PaymentType::Debit, amount("1.00", "EUR")))).await),
+        "900.100.600"
+    );
 }
 
 #[tokio::test]

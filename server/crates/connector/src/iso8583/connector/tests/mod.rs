@@ -25,7 +25,7 @@ use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::result::codes;
 
 use super::*;
-use crate::line::LinePhase;
+use crate::line::{LinePhase, LineState};
 use crate::{
     AvsAddress, CardSource, Connector as _, ConnectorOutcome, EarlierPayment, FullAccount, FullCard, Modification,
     Order, OrderContext, OrderRequest,
@@ -71,13 +71,18 @@ fn line_text(name: &str, priority: usize, host: &ScriptedHost, rules: &str) -> S
     )
 }
 
+/// Returns a snapshot of each line.
+fn read_states(connector: &Iso8583Connector) -> Vec<LineState> {
+    connector.lines().map(|member| member.line.read_state()).collect()
+}
+
 /// Starts a connector, and waits until all its lines are signed on.
 async fn start(text: &str) -> Arc<Iso8583Connector> {
     let config = Iso8583Config::parse(text, None).unwrap();
     let key = mac_key(config.dialect().name());
     let connector = Iso8583Connector::start("acquirer", config, key, codes::TEST_CONNECTOR).unwrap();
     within(async {
-        while connector.read_line_states().iter().any(|state| state.phase != LinePhase::Connected) {
+        while read_states(&connector).iter().any(|state| state.phase != LinePhase::Connected) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     })

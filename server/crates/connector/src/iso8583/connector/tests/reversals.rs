@@ -28,7 +28,7 @@ async fn a_payment_without_an_answer_is_reversed_and_its_late_approval_changes_n
         received.answer(reversed);
         assert_eq!(code(&outcome(task).await), "000.100.112");
         within(async {
-            while connector.read_line_states()[0].late == 0 {
+            while read_states(&connector)[0].late == 0 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         })
@@ -100,7 +100,7 @@ async fn a_reversal_that_cannot_be_sent_again_stays_unknown() {
     let (host, connector) = start_single("iso87-ascii-4a", "").await;
     drop(host);
     within(async {
-        while connector.read_line_states()[0].phase == LinePhase::Connected {
+        while read_states(&connector)[0].phase == LinePhase::Connected {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     })
