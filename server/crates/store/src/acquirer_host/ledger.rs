@@ -99,6 +99,14 @@ impl LedgerTransaction<'_> {
         Ok(self.session.query_optional(&query, [number], read_entry)?)
     }
 
+    /// Loads the first 1000 entries of a merchant with the gateway's id of a payment, in ascending order.
+    pub fn load_by_payment(&self, merchant: &str, payment: &str) -> Result<Vec<LedgerEntry>, StoreError> {
+        // Without a limit, a merchant with one id for all its payments would make each decision slower.
+        let query =
+            format!("SELECT {COLUMNS} FROM entry WHERE payment = ?1 AND merchant = ?2 ORDER BY number LIMIT 1000");
+        Ok(self.session.query_all(&query, params![payment, merchant], read_entry)?)
+    }
+
     /// Adds an entry, of which nothing is used, and returns it with its new number.
     ///
     /// # Errors
