@@ -14,14 +14,16 @@ use tillgate_os::clock::SystemClock;
 use tillgate_sandbox::acquirer_host::{AcquirerHost, HostOptions};
 use tracing_subscriber::EnvFilter;
 
+use super::iso8583_options::Iso8583Arguments;
 use crate::cli::serve::{create_runtime, stop_signal};
 
 /// Run an acquirer's host with play money. Its ledger is always in its data folder.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tillgate acquirer-host --data ./acquirer-data --listen 127.0.0.1:8090 --key-file ./acquirer.key\n\n\
-    It prints `listening on http://ADDR` when it is ready. On SIGTERM it completes the requests in flight. It accepts\n\
-    documented test cards only, and has no TLS: between machines, put it behind a proxy with TLS."
+    It prints `listening on http://ADDR` when it is ready, and with `--iso8583` another line with that address. On\n\
+    SIGTERM it completes the requests in flight. It accepts documented test cards only, and has no TLS: between\n\
+    machines, put it behind a proxy with TLS."
 )]
 pub(in crate::cli) struct AcquirerHostCommand {
     /// Data folder of the host.
@@ -50,6 +52,8 @@ pub(in crate::cli) struct AcquirerHostCommand {
     /// Delay of a late booking (amount 2000.05).
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_delay)]
     late: Duration,
+    #[command(flatten)]
+    iso8583: Iso8583Arguments,
 }
 
 impl AcquirerHostCommand {
@@ -58,6 +62,8 @@ impl AcquirerHostCommand {
         start_log();
         let key_file = self.key_file.unwrap_or_else(|| default_key_path(&self.data));
         let key = SharedKey::read_or_create(&key_file)?;
+        let iso_server = self.iso8583.load_options()?;
+        let dialect = iso_server.as_ref().map(|options| options.dialect.name().to_owned());
         create_runtime()?.block_on(async {
             let stop = stop_signal()?;
             let host = AcquirerHost::start(HostOptions {
@@ -69,19 +75,34 @@ impl AcquirerHostCommand {
                 slow_delay: self.slow,
                 late_delay: self.late,
                 clock: Arc::new(SystemClock),
+                iso_servers: iso_server.into_iter().collect(),
             })
             .await?;
-            let address = host.address();
-            if self.json {
-                println!("{}", serde_json::json!({ "listening": format!("http://{address}") }));
-            } else {
-                println!("listening on http://{address}");
-            }
+            print_addresses(&host, dialect.as_deref(), self.json);
             std::io::stdout().flush()?;
             stop.await;
             host.stop().await;
             Ok(())
         })
+    }
+}
+
+/// Prints the address of the host, and the one for ISO 8583 with its dialect if it has one.
+fn print_addresses(host: &AcquirerHost, dialect: Option<&str>, is_json: bool) {
+    let address = host.address();
+    let iso_address = host.iso_addresses().next().zip(dialect);
+    match (is_json, iso_address) {
+        (true, None) => println!("{}", serde_json::json!({ "listening": format!("http://{address}") })),
+        (true, Some((iso_address, dialect))) => {
+            let iso8583 = serde_json::json!({ "listening": iso_address, "dialect": dialect });
+            println!("{}", serde_json::json!({ "listening": format!("http://{address}"), "iso8583": iso8583 }));
+        }
+        (false, iso_address) => {
+            println!("listening on http://{address}");
+            if let Some((iso_address, dialect)) = iso_address {
+                println!("listening for ISO 8583 on {iso_address} (dialect {dialect})");
+            }
+        }
     }
 }
 
@@ -104,7 +125,7 @@ fn start_log() {
 }
 
 /// Reads a duration that is not negative.
-fn parse_delay(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_delay(text: &str) -> Result<Duration, String> {
     let duration: SignedDuration = text.parse().map_err(|error| format!("{error}; examples: 2s, 500ms"))?;
     Duration::try_from(duration).map_err(|_| "a delay is not negative".to_owned())
 }

@@ -8,3 +8,4 @@ pub mod demo;
 pub mod demo_data;
 pub mod demo_rules;
 pub mod demo_shop;
+pub mod iso8583_options;

@@ -1,11 +1,12 @@
 //! An acquirer's host for tests and sandboxes: a process, or a part of one, that moves play money. It implements the
-//! protocol of [`tillgate_connector::http`] and has its own ledger (`docs/acquirer-host.md`).
+//! protocol of [`tillgate_connector::http`] and ISO 8583, and has its own ledger (`docs/acquirer-host.md`).
 
 mod bookkeeping;
 #[cfg(test)]
 mod connector_tests;
 pub mod embedded;
 mod faults;
+pub mod iso8583;
 mod issuer;
 mod page;
 mod reply;
@@ -28,6 +29,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use self::faults::FaultPlan;
+use self::iso8583::{IsoServer, IsoServerOptions};
 use self::routes::HostState;
 
 /// Settings of a host.
@@ -48,6 +50,8 @@ pub struct HostOptions {
     pub late_delay: Duration,
     /// The clock for the comparison with the dates of requests.
     pub clock: Arc<dyn Clock>,
+    /// Listeners for ISO 8583.
+    pub iso_servers: Vec<IsoServerOptions>,
 }
 
 impl HostOptions {
@@ -63,6 +67,7 @@ impl HostOptions {
             slow_delay: Duration::from_secs(2),
             late_delay: Duration::from_secs(30),
             clock: Arc::new(SystemClock),
+            iso_servers: Vec::new(),
         }
     }
 }
@@ -72,13 +77,14 @@ pub struct AcquirerHost {
     address: SocketAddr,
     stop: watch::Sender<bool>,
     server_task: JoinHandle<()>,
+    iso_servers: Vec<IsoServer>,
 }
 
 impl AcquirerHost {
     /// Opens the ledger, and serves requests in a task of this process. Returns when the host listens.
     ///
     /// # Errors
-    /// If the ledger cannot be opened, or the address is in use.
+    /// If the ledger cannot be opened, an address is in use, or a dialect cannot be served.
     pub async fn start(options: HostOptions) -> anyhow::Result<Self> {
         let opening = || format!("opening the acquirer's ledger in {}", options.data.display());
         let ledger = AcquirerLedger::open(&options.data).with_context(opening)?;
@@ -87,7 +93,7 @@ impl AcquirerHost {
         let address = listener.local_addr()?;
         let public_url = options.public_url.unwrap_or_else(|| format!("http://{address}"));
         let (stop, stopping) = watch::channel(false);
-        let state = HostState {
+        let state = Arc::new(HostState {
             ledger,
             key: options.key,
             clock: options.clock,
@@ -96,9 +102,13 @@ impl AcquirerHost {
             fault_plan: options.control.then(FaultPlan::default),
             page_base_url: format!("{}{}", public_url.trim_end_matches('/'), routes::PAGE_PATH),
             stopping: stopping.clone(),
-        };
-        let server_task = tokio::spawn(server::accept_connections(listener, Arc::new(state), stopping));
-        Ok(Self { address, stop, server_task })
+        });
+        let mut iso_servers = Vec::new();
+        for options in options.iso_servers {
+            iso_servers.push(IsoServer::start(options, Arc::clone(&state)).await?);
+        }
+        let server_task = tokio::spawn(server::accept_connections(listener, state, stopping));
+        Ok(Self { address, stop, server_task, iso_servers })
     }
 
     /// Returns the address that the host listens on.
@@ -106,10 +116,18 @@ impl AcquirerHost {
         self.address
     }
 
+    /// Returns the addresses of the listeners for ISO 8583, in the order of the options.
+    pub fn iso_addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.iso_servers.iter().map(IsoServer::address)
+    }
+
     /// Accepts no more connections, waits up to 5 seconds for the requests in flight, and stops.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
         let _ = self.server_task.await;
+        for server in self.iso_servers {
+            server.join().await;
+        }
     }
 }
 
