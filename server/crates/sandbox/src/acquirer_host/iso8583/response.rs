@@ -1,5 +1,7 @@
 //! Builds responses.
 
+use std::borrow::Cow;
+
 use tillgate_connector::iso8583::{Datum, Dialect, EncodeError, IsoMessage, IsoRequestKind};
 use tillgate_store::acquirer_host::entry::{EntryKind, LedgerEntry};
 
@@ -59,10 +61,13 @@ pub(super) fn build_booked_response(
         data.set(&mut response, Datum::Amount, &entry.entry.amount.to_string())?;
     }
     if is_approved {
-        let own = make_authorization_code(entry.number);
         let is_payment = matches!(entry.entry.kind, EntryKind::Authorization | EntryKind::Debit | EntryKind::Credit);
-        let named = data.get(request, Datum::AuthorizationCode).filter(|_| !is_payment);
-        data.set(&mut response, Datum::AuthorizationCode, named.as_deref().unwrap_or(&own))?;
+        let named = data.get(request, Datum::AuthorizationCode).filter(|_| !is_payment).map(Cow::into_owned);
+        // A reversal is no approval of the issuer, so it has no code of its own.
+        let own = (entry.entry.kind != EntryKind::Reversal).then(|| make_authorization_code(entry.number));
+        if let Some(code) = named.or(own) {
+            data.set(&mut response, Datum::AuthorizationCode, &code)?;
+        }
         if is_payment {
             data.set(&mut response, Datum::SchemeTransactionId, &format!("3{:014}", entry.number))?;
         }

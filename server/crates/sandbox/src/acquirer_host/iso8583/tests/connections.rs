@@ -142,6 +142,32 @@ async fn garbage_and_half_frames_end_only_their_connection() {
 }
 
 #[tokio::test]
+async fn a_message_with_a_changed_byte_gets_an_answer_or_ends_its_connection() {
+    let host = IsoTestHost::start().await;
+    for index in 0..3 {
+        let mut client = host.connect(index).await;
+        let frames = client.dialect.frames().clone();
+        let debit = client.request(IsoRequestKind::Debit);
+        for message in [&client.reversal(&debit), &debit] {
+            let encoded = client.dialect.encode(message).unwrap();
+            // Another message type may be a response, which gets no answer.
+            for position in 4..encoded.len() {
+                for byte in [b'0', 0xff] {
+                    let mut changed = encoded.clone();
+                    changed[position] = byte;
+                    let frame = write_frame(&frames, &frames.frame_request(changed)).unwrap();
+                    client.stream.write_all(&frame).await.unwrap();
+                    if client.receive_bytes().await.is_none() {
+                        client = host.connect(index).await;
+                    }
+                }
+            }
+        }
+        assert_served(&mut client).await;
+    }
+}
+
+#[tokio::test]
 async fn a_frame_may_arrive_in_single_bytes() {
     let host = IsoTestHost::start().await;
     for mut client in host.connect_all().await {

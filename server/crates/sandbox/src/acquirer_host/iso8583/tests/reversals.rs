@@ -25,6 +25,7 @@ async fn a_reversal_and_its_repeat_reverse_once_with_the_same_response() {
         let reversal = client.reversal(&debit);
         let response = client.exchange(&reversal).await;
         assert_eq!(client.code(&response), client.either("00", "400"));
+        assert_eq!(client.get(&response, Datum::AuthorizationCode), None);
         assert_eq!(client.exchange(&repeat_of(&client, &reversal)).await, response);
         // A further reversal with its own trace number changes nothing.
         assert_eq!(client.exchange_code(&client.reversal(&debit)).await, client.either("00", "400"));
