@@ -77,7 +77,7 @@ pub(super) async fn serve_iso_connection(host: Arc<IsoHost>, stream: TcpStream, 
         reason = Some(broken);
     }
     if reason.is_some() || is_written {
-        // As at a real host, a booking continues although its answer is lost.
+        // A booking continues although its answer is lost, which is also so at a real host.
         tasks.detach_all();
     }
     // The client may still read the answers to its last requests.
