@@ -40,8 +40,8 @@ pub(super) struct IsoCall<'a> {
 
 impl HostMessages {
     /// Sends a request, and interprets its answer. `build` makes the message with the number of an attempt. Waits for a
-    /// trace number in use, at most three seconds or `answer_timeout`, and then for the answer. Returns the message that
-    /// was sent or refused; `None` if it could not be made.
+    /// trace number in use, at most three seconds or `answer_timeout`, and then for the answer. Returns the message
+    /// that was sent or refused; `None` if it could not be made.
     pub(super) async fn send_call(
         &self,
         group: &LineGroup,

@@ -41,8 +41,8 @@ use super::config_lines::{LineTable, RoutedLineConfig};
 use crate::iso8583::{DIALECTS, Datum, Dialect, IsoRequestKind, MacKey};
 use crate::{CaptureSupport, iso8583};
 
-/// Maximum time for an answer. The gateway waits a minute for an outcome, and may ask for two: of a reversed capture and
-/// of its preauthorization.
+/// Maximum time for an answer. The gateway waits a minute for an outcome, and may ask for two: of a reversed capture
+/// and of its preauthorization.
 const MAX_ANSWER_TIMEOUT: u64 = 29_000;
 
 /// The reason why a configuration cannot be used. Its text names the key.
