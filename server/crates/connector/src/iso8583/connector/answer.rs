@@ -2,7 +2,7 @@
 
 use tillgate_domain::payment::ConnectorTxIds;
 use tillgate_shared::money::Amount;
-use tillgate_shared::result::ResultCode;
+use tillgate_shared::result::{ResultCode, ResultGroup};
 
 use crate::ConnectorResult;
 use crate::http::request::from_minor_units;
@@ -41,6 +41,8 @@ pub(super) struct CheckedRequest<'a> {
     pub(super) amount: Amount,
     /// True if a part of the amount may be approved.
     pub(super) accepts_part: bool,
+    /// True if the request may have been sent before.
+    pub(super) is_repeated: bool,
 }
 
 /// Returns the meaning of an answer.
@@ -63,9 +65,15 @@ pub(super) fn interpret_answer(dialect: &Dialect, request: CheckedRequest<'_>, a
     let is_reversal = matches!(request.kind, IsoRequestKind::Reverse | IsoRequestKind::ReverseRepeat);
     match dialect.result_code(code) {
         _ if is_reversal && dialect.is_already_reversed(code) => AnswerMeaning::Approved,
+        // The host refuses the repetition only. It may have executed the request the first time.
+        _ if request.is_repeated && dialect.is_duplicate(code) => AnswerMeaning::Contradictory("response code"),
         Some(result) if result.is_success() => AnswerMeaning::Approved,
         // A table may have codes of a payment that is pending. No later answer would decide about it.
         Some(result) if result.is_pending() => AnswerMeaning::Contradictory("response code"),
+        // A technical failure of the repetition says nothing about the first time.
+        Some(result) if request.is_repeated && result.group() == ResultGroup::RejectedCommunication => {
+            AnswerMeaning::Contradictory("response code")
+        }
         Some(result) => AnswerMeaning::Declined(result),
         None => AnswerMeaning::Declined(documented_code(NO_REASON)),
     }

@@ -33,6 +33,8 @@ pub(super) struct IsoCall<'a> {
     pub(super) amount: Amount,
     /// True if a part of the amount may be approved.
     pub(super) accepts_part: bool,
+    /// True if the request may have been sent before.
+    pub(super) is_repeated: bool,
     /// True if the request may have another trace number each time. Only a reversal: its meaning is in the original
     /// data elements, and executing it twice changes nothing. A host knows a repeated capture by its number.
     pub(super) can_renumber: bool,
@@ -95,10 +97,10 @@ impl HostMessages {
 
     /// Decodes an answer, and interprets it.
     fn read_answer(&self, call: IsoCall<'_>, message: &IsoMessage, answer: &[u8]) -> CallEnd {
-        let IsoCall { kind, amount, accepts_part, .. } = call;
+        let IsoCall { kind, amount, accepts_part, is_repeated, .. } = call;
         match self.decode(answer) {
             Ok(answer) => {
-                let request = CheckedRequest { kind, message, amount, accepts_part };
+                let request = CheckedRequest { kind, message, amount, accepts_part, is_repeated };
                 let meaning = interpret_answer(self.dialect(), request, &answer);
                 CallEnd::Answered(Box::new(answer), meaning)
             }

@@ -88,9 +88,14 @@ impl Iso8583Connector {
         }
         let payment = RoutedPayment::of_order(request, self.config.merchant_country.as_deref());
         let Some(group) = self.lines.find_group(&payment) else { return codes::METHOD_NOT_CONFIGURED.into() };
-        let accepts_part = order.accepts_partial_approval;
-        let call =
-            IsoCall { kind, reference: request.reference, amount: order.amount, accepts_part, can_renumber: false };
+        let call = IsoCall {
+            kind,
+            reference: request.reference,
+            amount: order.amount,
+            accepts_part: order.accepts_partial_approval,
+            is_repeated: false,
+            can_renumber: false,
+        };
         let build = |_| build_order(&self.config, request, card, kind);
         let (message, end) = self.messages.send_call(&group, call, self.config.answer_timeout, build).await;
         self.translate_end(request.reference, message, end)
@@ -110,8 +115,14 @@ impl Iso8583Connector {
             let fault = CallEnd::NotSent(FaultKind::Connection, fault);
             return self.translate_repeatable(modification, None, fault);
         };
-        let amount = modification.amount;
-        let call = IsoCall { kind, reference, amount, accepts_part: false, can_renumber: is_reversal };
+        let call = IsoCall {
+            kind,
+            reference,
+            amount: modification.amount,
+            accepts_part: false,
+            is_repeated: modification.is_repeated,
+            can_renumber: is_reversal,
+        };
         let build = |attempt| build_follow_up(&self.config, modification, kind, attempt);
         let (message, end) = self.messages.send_call(&group, call, self.config.answer_timeout, build).await;
         self.translate_repeatable(modification, message, end)

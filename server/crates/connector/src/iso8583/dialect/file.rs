@@ -130,6 +130,8 @@ pub(super) struct ResponsesTable {
     #[serde(default)]
     pub(super) reversed: Vec<String>,
     #[serde(default)]
+    pub(super) duplicate: Vec<String>,
+    #[serde(default)]
     pub(super) network: Vec<String>,
     pub(super) unsupported: Option<String>,
     pub(super) codes: BTreeMap<String, String>,

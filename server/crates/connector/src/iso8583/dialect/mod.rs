@@ -100,6 +100,7 @@ pub struct Dialect {
     pub(super) response_field: u8,
     pub(super) partial_codes: Vec<String>,
     pub(super) reversed_codes: Vec<String>,
+    pub(super) duplicate_codes: Vec<String>,
     pub(super) network_codes: Vec<String>,
     pub(super) unsupported_code: Option<String>,
     pub(super) result_codes: BTreeMap<String, ResultCode>,
@@ -131,6 +132,7 @@ impl Dialect {
             response_field: file.responses.field,
             partial_codes: Vec::new(),
             reversed_codes: Vec::new(),
+            duplicate_codes: Vec::new(),
             network_codes: Vec::new(),
             unsupported_code: None,
             result_codes: BTreeMap::new(),
@@ -143,6 +145,7 @@ impl Dialect {
         dialect.partial_codes = tables::build_code_list(&dialect, &file.responses, "partial")?;
         dialect.reversed_codes = tables::build_code_list(&dialect, &file.responses, "reversed")?;
         dialect.unsupported_code = tables::build_code_list(&dialect, &file.responses, "unsupported")?.pop();
+        dialect.duplicate_codes = tables::build_code_list(&dialect, &file.responses, "duplicate")?;
         dialect.network_codes = tables::build_code_list(&dialect, &file.responses, "network")?;
         dialect.requests = tables::build_requests(&dialect, &file.requests)?;
         dialect.correlation = tables::build_correlation(&dialect, &file.correlation)?;
@@ -189,6 +192,12 @@ impl Dialect {
     /// host, or reversed already.
     pub fn is_already_reversed(&self, response_code: &str) -> bool {
         self.reversed_codes.iter().any(|code| code == response_code)
+    }
+
+    /// Returns true if a response code refuses a request because the host has received it before. It does not say if the
+    /// host has executed it.
+    pub fn is_duplicate(&self, response_code: &str) -> bool {
+        self.duplicate_codes.iter().any(|code| code == response_code)
     }
 
     /// Returns true if a response code accepts a sign-on, a sign-off or an echo.

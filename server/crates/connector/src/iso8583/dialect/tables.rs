@@ -119,7 +119,7 @@ pub(super) fn build_result_codes(
     Ok(codes)
 }
 
-/// Checks the list `partial`, `reversed` or `network`, or the code `unsupported` of the table `responses`.
+/// Checks the list `partial`, `reversed`, `duplicate` or `network`, or the code `unsupported` of the table `responses`.
 pub(super) fn build_code_list(
     dialect: &Dialect,
     table: &ResponsesTable,
@@ -128,6 +128,7 @@ pub(super) fn build_code_list(
     let codes = match key {
         "partial" => &table.partial,
         "reversed" => &table.reversed,
+        "duplicate" => &table.duplicate,
         "unsupported" => &table.unsupported.iter().cloned().collect(),
         _ => &table.network,
     };

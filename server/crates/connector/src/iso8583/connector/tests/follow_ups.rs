@@ -43,6 +43,28 @@ async fn a_restarted_connector_captures_and_refunds_from_the_ids_alone() {
 }
 
 #[tokio::test]
+async fn a_capture_is_repeated_with_the_same_number_until_the_host_decides() {
+    let mut host = ScriptedHost::listen("iso87-ascii-4a").await;
+    let text = config_text("iso87-ascii-4a", "answer_timeout_ms = 300", &[&host]);
+    // The numbers of ended requests are free again at once.
+    let connector = start(&text.replace("circuit_failures", "key_keep_time_ms = 1, circuit_failures")).await;
+    let ids = approve_payment(&mut host, &connector, &id(1)).await;
+    let first = modification(&id(2), &id(1), PaymentType::Preauthorization, &ids);
+    assert_eq!(connector.capture(&first).await, ConnectorOutcome::Unknown);
+    let unanswered = host.next().await;
+    let repeated = Modification { is_repeated: true, ..first };
+    for (response, expected) in [("94", "unknown"), ("91", "unknown"), ("00", "000.100.112")] {
+        let (outcome, received) = tokio::join!(connector.capture(&repeated), async {
+            let received = host.next().await;
+            received.answer(response);
+            received
+        });
+        assert_eq!((code(&outcome), received.text(11)), (expected, unanswered.text(11)), "{response}");
+        assert_eq!(received.text(7), unanswered.text(7));
+    }
+}
+
+#[tokio::test]
 async fn a_follow_up_payment_without_ids_is_not_sent() {
     let (mut host, connector) = start_single("iso87-ascii-4a", "").await;
     let without = modification(&id(2), &id(1), PaymentType::Preauthorization, &ConnectorTxIds::default());

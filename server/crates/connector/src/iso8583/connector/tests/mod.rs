@@ -2,6 +2,7 @@
 
 mod answers;
 mod card_data;
+mod chaos;
 mod config;
 mod follow_ups;
 mod host;
