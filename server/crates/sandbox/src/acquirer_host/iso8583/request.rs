@@ -68,7 +68,11 @@ pub(super) fn read_call(
     let itself = dialect.data().describe_original(message).ok_or(ProtocolCode::FormatError)?;
     let terminal = read(Datum::Terminal)?;
     let key = make_key(&itself, &terminal, &payment.merchant_id);
-    let original = read_original(dialect, message, &itself)?;
+    let original = match operation {
+        // A payment has no original. Some clients fill the field with zeros.
+        HostOperation::Authorize | HostOperation::Credit => None,
+        _ => read_original(dialect, message, &itself)?,
+    };
     let original_key = original.as_ref().map(|original| make_key(original, &terminal, &payment.merchant_id));
     let code = dialect.data().get(message, Datum::AuthorizationCode).map(Cow::into_owned);
     let reference = OriginalReference { key: original_key.clone(), authorization_code: code };

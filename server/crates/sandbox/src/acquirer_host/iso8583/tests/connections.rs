@@ -152,14 +152,13 @@ async fn a_message_with_a_changed_byte_gets_an_answer_or_ends_its_connection() {
             let encoded = client.dialect.encode(message).unwrap();
             // Another message type may be a response, which gets no answer.
             for position in 4..encoded.len() {
-                for byte in [b'0', 0xff] {
-                    let mut changed = encoded.clone();
-                    changed[position] = byte;
-                    let frame = write_frame(&frames, &frames.frame_request(changed)).unwrap();
-                    client.stream.write_all(&frame).await.unwrap();
-                    if client.receive_bytes().await.is_none() {
-                        client = host.connect(index).await;
-                    }
+                let mut changed = encoded.clone();
+                // Some bytes keep the message readable, others do not.
+                changed[position] = if position % 2 == 0 { b'0' } else { 0xff };
+                let frame = write_frame(&frames, &frames.frame_request(changed)).unwrap();
+                client.stream.write_all(&frame).await.unwrap();
+                if client.receive_bytes().await.is_none() {
+                    client = host.connect(index).await;
                 }
             }
         }

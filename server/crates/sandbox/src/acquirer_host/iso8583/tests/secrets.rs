@@ -1,25 +1,47 @@
 //! MACs, and card data in ledger and log.
 
-use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::thread::ThreadId;
+use std::time::Duration;
 
 use tillgate_connector::iso8583::{Datum, IsoRequestKind, MacKey, write_frame};
 use tokio::io::AsyncWriteExt as _;
+use tokio::time::Instant;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use super::IsoTestHost;
 
-/// A subscriber that keeps all fields of all events as text.
+/// A subscriber that keeps the fields of all events as text, with the thread of each.
 #[derive(Clone, Default)]
-struct LogText(Arc<Mutex<String>>);
+struct LogText(Arc<Mutex<Vec<(ThreadId, String)>>>);
+
+impl LogText {
+    /// Returns the log of all tests.
+    fn global() -> Self {
+        static LOG: LazyLock<LogText> = LazyLock::new(|| {
+            let log = LogText::default();
+            // A subscriber of one thread would miss events that another thread was the first to reach.
+            tracing::subscriber::set_global_default(log.clone()).unwrap();
+            log
+        });
+        LOG.clone()
+    }
+
+    /// Returns the text of this thread. A test and its host run in one.
+    fn text(&self) -> String {
+        let own = std::thread::current().id();
+        let events = self.0.lock().unwrap();
+        events.iter().filter(|(thread, _)| *thread == own).map(|(_, text)| text.as_str()).collect()
+    }
+}
 
 impl Visit for LogText {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         // A port may have the digits of the security code by chance.
         if field.name() != "peer" {
-            let _ = writeln!(self.0.lock().unwrap(), "{field}={value:?}");
+            self.0.lock().unwrap().push((std::thread::current().id(), format!("{field}={value:?}\n")));
         }
     }
 }
@@ -74,8 +96,7 @@ async fn a_missing_or_wrong_mac_is_answered_with_its_code_and_nothing_is_booked(
 async fn neither_ledger_nor_log_has_a_whole_card_number_or_a_security_code() {
     const NUMBER: &str = "4200000000000000";
     const CODE: &str = "8352";
-    let log = LogText::default();
-    let _guard = tracing::subscriber::set_default(log.clone());
+    let log = LogText::global();
     let host = IsoTestHost::start().await;
     for index in 0..3 {
         let mut client = host.connect(index).await;
@@ -96,8 +117,13 @@ async fn neither_ledger_nor_log_has_a_whole_card_number_or_a_security_code() {
         client.stream.write_all(&frame).await.unwrap();
         assert_eq!(client.receive_bytes().await, None);
     }
-    let text = log.0.lock().unwrap().clone();
-    assert_eq!(text.matches("a message is malformed").count(), 3, "{text}");
+    // A connection is logged after its end.
+    let start = Instant::now();
+    while log.text().matches("a message is malformed").count() < 3 {
+        assert!(start.elapsed() < Duration::from_secs(20), "{}", log.text());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let text = log.text();
     assert_eq!(text.matches("failed to match an echo").count(), 3, "{text}");
     let IsoTestHost { host, folder, .. } = host;
     host.stop().await;
