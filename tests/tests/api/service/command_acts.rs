@@ -35,13 +35,16 @@ enum Effect {
 
 /// Commands that run until they are stopped, that a running gateway carries out, or that open no store, with the reason
 /// why they are left out.
-const RUNNING: [(&str, &str); 9] = [
+const RUNNING: [(&str, &str); 12] = [
     ("serve", "each request that it answers is read or has entries of its own"),
     ("demo", "it is `serve` with a shop, and creates its entity as `entity create` does"),
     ("acquirer-host", "its store is another one, without an audit log"),
     ("check-page", "it reads a page and its gateway over HTTP, and no data folder"),
     ("review approve", "the tests of the review queue compare its entry with its person and its analyst"),
     ("review cancel", "the gateway carries it out as `review approve`"),
+    ("line list", "the gateway reads it from its lines"),
+    ("line take-out", "it needs a gateway with a line; the tests of lines look for its entry"),
+    ("line put-back", "as `line take-out`"),
     ("store copy", "it has two stores; its tests compare the entries of both"),
     ("store reopen", "it needs a store that has moved; the tests of moves look for its entry"),
     ("review pend", "the tests of the review queue compare its entry with its person and its analyst"),

@@ -39,8 +39,8 @@ pub(super) struct CheckedRequest<'a> {
     pub(super) message: &'a IsoMessage,
     /// Requested amount.
     pub(super) amount: Amount,
-    /// True if a part of the amount may be approved.
-    pub(super) accepts_part: bool,
+    /// True if hosts can approve a part of the amount. The gateway reverses a part that its merchant does not accept.
+    pub(super) allows_part: bool,
     /// True if the request may have been sent before.
     pub(super) is_repeated: bool,
 }
@@ -84,7 +84,7 @@ fn interpret_part(data: &DataTable, request: CheckedRequest<'_>, answer: &IsoMes
     let units = data.get_number(answer, Datum::Amount);
     let part = units.and_then(|units| from_minor_units(units, request.amount.currency()));
     match part.filter(|part| !part.is_zero() && *part < request.amount) {
-        Some(part) if request.accepts_part => AnswerMeaning::ApprovedPart(part),
+        Some(part) if request.allows_part => AnswerMeaning::ApprovedPart(part),
         _ => AnswerMeaning::Contradictory(Datum::Amount.key()),
     }
 }

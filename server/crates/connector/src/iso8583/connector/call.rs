@@ -31,8 +31,8 @@ pub(super) struct IsoCall<'a> {
     pub(super) reference: &'a str,
     /// Requested amount.
     pub(super) amount: Amount,
-    /// True if a part of the amount may be approved.
-    pub(super) accepts_part: bool,
+    /// True if hosts can approve a part of the amount. The gateway reverses a part that its merchant does not accept.
+    pub(super) allows_part: bool,
     /// True if the request may have been sent before.
     pub(super) is_repeated: bool,
     /// True if the request may have another trace number each time. Only a reversal: its meaning is in the original
@@ -97,10 +97,10 @@ impl HostMessages {
 
     /// Decodes an answer, and interprets it.
     fn read_answer(&self, call: IsoCall<'_>, message: &IsoMessage, answer: &[u8]) -> CallEnd {
-        let IsoCall { kind, amount, accepts_part, is_repeated, .. } = call;
+        let IsoCall { kind, amount, allows_part, is_repeated, .. } = call;
         match self.decode(answer) {
             Ok(answer) => {
-                let request = CheckedRequest { kind, message, amount, accepts_part, is_repeated };
+                let request = CheckedRequest { kind, message, amount, allows_part, is_repeated };
                 let meaning = interpret_answer(self.dialect(), request, &answer);
                 CallEnd::Answered(Box::new(answer), meaning)
             }

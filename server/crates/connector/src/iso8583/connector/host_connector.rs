@@ -92,7 +92,7 @@ impl Iso8583Connector {
             kind,
             reference: request.reference,
             amount: order.amount,
-            accepts_part: order.accepts_partial_approval,
+            allows_part: matches!(kind, IsoRequestKind::Authorize | IsoRequestKind::Debit),
             is_repeated: false,
             can_renumber: false,
         };
@@ -119,7 +119,7 @@ impl Iso8583Connector {
             kind,
             reference,
             amount: modification.amount,
-            accepts_part: false,
+            allows_part: false,
             is_repeated: modification.is_repeated,
             can_renumber: is_reversal,
         };

@@ -194,8 +194,8 @@ impl Dialect {
         self.reversed_codes.iter().any(|code| code == response_code)
     }
 
-    /// Returns true if a response code refuses a request because the host has received it before. It does not say if the
-    /// host has executed it.
+    /// Returns true if a response code refuses a request because the host has received it before. It does not say if
+    /// the host has executed it.
     pub fn is_duplicate(&self, response_code: &str) -> bool {
         self.duplicate_codes.iter().any(|code| code == response_code)
     }

@@ -72,11 +72,11 @@ async fn a_decline_keeps_the_code_of_the_acquirer_known_or_not() {
 }
 
 #[tokio::test]
-async fn a_partial_approval_has_its_amount_and_needs_the_consent_of_the_order() {
+async fn a_partial_approval_has_its_amount_whether_the_order_accepts_it_or_not() {
     let (mut host, connector) = start_single("iso87-ascii-4a", "").await;
     for (number, accepts, part, expected) in [
         (1, true, "000000005000", Some("50.00")),
-        (2, false, "000000005000", None),
+        (2, false, "000000005000", Some("50.00")),
         (3, true, "000000009200", None),
         (4, true, "000000009201", None),
         (5, true, "000000000000", None),
