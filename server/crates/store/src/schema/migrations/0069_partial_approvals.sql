@@ -1,5 +1,5 @@
 -- A pending payment of which its connector approves a part gets the approved amount, and keeps the requested one.
-DROP TRIGGER payment_update;
+DROP TRIGGER IF EXISTS payment_update;
 CREATE TRIGGER payment_update BEFORE UPDATE ON payment WHEN
     NEW.id <> OLD.id OR NEW.entity <> OLD.entity
     OR (json_extract(CAST(NEW.document AS TEXT), '$.amount') IS NOT json_extract(CAST(OLD.document AS TEXT), '$.amount')

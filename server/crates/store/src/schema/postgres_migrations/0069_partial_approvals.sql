@@ -1,5 +1,5 @@
 -- A pending payment of which its connector approves a part gets the approved amount, and keeps the requested one.
-DROP TRIGGER payment_update ON payment;
+DROP TRIGGER IF EXISTS payment_update ON payment;
 CREATE TRIGGER payment_update BEFORE UPDATE ON payment FOR EACH ROW WHEN (
     NEW.id <> OLD.id OR NEW.entity <> OLD.entity
     OR (json_extract(utf8(NEW.document), '$.amount')
