@@ -57,16 +57,28 @@ impl LineCommand {
         match self {
             Self::List(ListLines { common }) => print_lines(&common, &ControlRequest::ListLines),
             Self::TakeOut(TakeLineOut { common, line }) => {
-                // Recorded before it is done, because the server may end before it answers.
-                common.place.open_existing()?.record_line_act("line take-out", &line)?;
+                record_act(&common, "line take-out", &line)?;
                 print_lines(&common, &ControlRequest::TakeLineOut { line })
             }
             Self::PutBack(PutLineBack { common, line }) => {
-                common.place.open_existing()?.record_line_act("line put-back", &line)?;
+                record_act(&common, "line put-back", &line)?;
                 print_lines(&common, &ControlRequest::PutLineBack { line })
             }
         }
     }
+}
+
+/// Writes an act into the audit log, before it is done: the server may end before it answers.
+///
+/// # Errors
+/// If no server is running, or it has no such line.
+fn record_act(common: &CommonOptions, action: &'static str, line: &str) -> anyhow::Result<()> {
+    let answer = send_request(common.place.folder(), &ControlRequest::ListLines)?;
+    let is_known = matches!(answer, ControlAnswer::Lines { lines } if lines.iter().any(|known| known.name == line));
+    if !is_known {
+        bail!("the gateway has no line {line:?}: `tillgate line list` shows all");
+    }
+    Ok(common.place.open_existing()?.record_line_act(action, line)?)
 }
 
 /// Sends a request to the running gateway, and prints the lines in its answer.

@@ -83,7 +83,7 @@ impl ControlSocket {
 }
 
 fn log_failure(error: &io::Error) {
-    tracing::warn!(%error, "opening the socket for commands failed: `tillgate review` cannot decide held payments");
+    tracing::warn!(%error, "opening the socket for commands failed: `tillgate review` and `tillgate line` cannot reach this server");
 }
 
 impl BoundSocket {

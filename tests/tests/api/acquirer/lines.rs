@@ -205,12 +205,12 @@ async fn a_line_is_taken_out_and_put_back_and_both_are_recorded() -> anyhow::Res
     scene.gateway.run_command(&["line", "put-back", "first"])?;
     scene.wait_for_phase("connected").await?;
     assert_result(&scene.pay("92.00", &[]).await?, 200, "000.100.112");
+    let refused = scene.gateway.run_command(&["line", "take-out", "second"]).map_err(|error| error.to_string());
+    assert!(refused.as_ref().is_err_and(|error| error.contains("no line \"second\"")), "{refused:?}");
     let query = "SELECT count(*) FROM audit_entry WHERE CAST(document AS TEXT) LIKE '%line take-out%'
         OR CAST(document AS TEXT) LIKE '%line put-back%'";
     let acts: u32 = open_database(&scene.gateway)?.query_row(query, [], |row| row.get(0))?;
     assert_eq!(acts, 2);
-    let refused = scene.gateway.run_command(&["line", "take-out", "second"]).map_err(|error| error.to_string());
-    assert!(refused.as_ref().is_err_and(|error| error.contains("no line \"second\"")), "{refused:?}");
     Ok(())
 }
 

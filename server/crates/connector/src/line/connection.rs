@@ -255,8 +255,10 @@ impl LineConnection {
     /// Returns the time at which something is due, if nothing happens before.
     fn find_next_time(&self, now: Instant) -> Instant {
         let control = self.control.as_ref().map(|control| control.deadline);
-        // An echo that is sent already is not due again. The line sleeps at most this long in any case.
-        let echo = if self.control.is_some() { now } else { self.last_message } + self.limits.echo_interval;
+        // An echo that is sent already is not due again, and a line that is taken out sends none. The line sleeps at
+        // most this long in any case.
+        let has_no_echo = self.control.is_some() || self.shared.intent() != LineIntent::Run;
+        let echo = if has_no_echo { now } else { self.last_message } + self.limits.echo_interval;
         let requests = self.shared.with_table(|table| table.next_deadline());
         let write = self.writer.deadline(self.limits.write_timeout);
         [control, requests, write].into_iter().flatten().fold(echo, Instant::min)

@@ -16,9 +16,10 @@ pub(super) fn refuse_part(payment: &Payment, result: ConnectorResult) -> (Connec
 }
 
 /// Returns a payment with the amount that its connector has approved, or as it is if the whole amount is approved or
-/// the payment is declined.
+/// none is. A payment that is declined because its merchant accepts no part has the part as well: if the part cannot be
+/// reversed, it is refunded, and no more than it.
 pub(super) fn apply_approved_amount(payment: Payment, result: &ConnectorResult) -> Payment {
-    match result.approved_amount.filter(|_| result.code.is_success()) {
+    match result.approved_amount {
         Some(approved) => payment.with_approved_amount(approved),
         None => payment,
     }

@@ -241,6 +241,8 @@ async fn reverse_payment(
             reference: format!("{}-capture", modification.reference),
             earlier: EarlierPayment::of_request(referenced, &capture),
             original_reference: capture,
+            // Of a part that was approved, only the part was captured.
+            amount: referenced.amount,
             ..modification.clone()
         };
         let reversed = connector.reverse(&of_capture).await;

@@ -43,6 +43,8 @@ pub(super) struct CheckedRequest<'a> {
     pub(super) allows_part: bool,
     /// True if the request may have been sent before.
     pub(super) is_repeated: bool,
+    /// True if the outcome of the original of a reversal is known: the host has approved it.
+    pub(super) is_original_known: bool,
 }
 
 /// Returns the meaning of an answer.
@@ -63,8 +65,10 @@ pub(super) fn interpret_answer(dialect: &Dialect, request: CheckedRequest<'_>, a
         return AnswerMeaning::Contradictory(Datum::Amount.key());
     }
     let is_reversal = matches!(request.kind, IsoRequestKind::Reverse | IsoRequestKind::ReverseRepeat);
+    let may_be_reversed = request.is_repeated || !request.is_original_known;
     match dialect.result_code(code) {
-        _ if is_reversal && dialect.is_already_reversed(code) => AnswerMeaning::Approved,
+        // The first reversal of a request that was approved cannot find it reversed: the host looks in the wrong place.
+        _ if is_reversal && may_be_reversed && dialect.is_already_reversed(code) => AnswerMeaning::Approved,
         // The host refuses the repetition only. It may have executed the request the first time.
         _ if request.is_repeated && dialect.is_duplicate(code) => AnswerMeaning::Contradictory("response code"),
         Some(result) if result.is_success() => AnswerMeaning::Approved,

@@ -35,6 +35,8 @@ pub(super) struct IsoCall<'a> {
     pub(super) allows_part: bool,
     /// True if the request may have been sent before.
     pub(super) is_repeated: bool,
+    /// True if the outcome of the original of a reversal is known: the host has approved it.
+    pub(super) is_original_known: bool,
     /// True if the request may have another trace number each time. Only a reversal: its meaning is in the original
     /// data elements, and executing it twice changes nothing. A host knows a repeated capture by its number.
     pub(super) can_renumber: bool,
@@ -97,10 +99,10 @@ impl HostMessages {
 
     /// Decodes an answer, and interprets it.
     fn read_answer(&self, call: IsoCall<'_>, message: &IsoMessage, answer: &[u8]) -> CallEnd {
-        let IsoCall { kind, amount, allows_part, is_repeated, .. } = call;
+        let IsoCall { kind, amount, allows_part, is_repeated, is_original_known, .. } = call;
         match self.decode(answer) {
             Ok(answer) => {
-                let request = CheckedRequest { kind, message, amount, allows_part, is_repeated };
+                let request = CheckedRequest { kind, message, amount, allows_part, is_repeated, is_original_known };
                 let meaning = interpret_answer(self.dialect(), request, &answer);
                 CallEnd::Answered(Box::new(answer), meaning)
             }

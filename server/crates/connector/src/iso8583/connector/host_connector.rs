@@ -50,6 +50,16 @@ impl Iso8583Connector {
         let messages = HostMessages::new(Arc::clone(&config.dialect), config.read_mac_key(mac_key)?);
         let protocol: Arc<dyn LineProtocol> =
             IsoLineProtocol::new(messages.clone(), &config.terminal, &config.acquirer, config.time_zone.clone());
+        let dialect = &config.dialect;
+        let is_lost = |kind, message: Option<_>| dialect.request(kind).is_some() && message.is_none();
+        // Without its sign-on, a line would be taken for one that needs none.
+        if is_lost(IsoRequestKind::SignOn, protocol.create_sign_on())
+            || is_lost(IsoRequestKind::Echo, protocol.create_echo())
+            || is_lost(IsoRequestKind::SignOff, protocol.create_sign_off())
+        {
+            let fault = "its sign-on, echo or sign-off cannot be encoded; the log has the field";
+            return Err(Iso8583ConfigError::new("dialect", fault));
+        }
         let late_answers: Arc<dyn LateAnswers> = Arc::new(LateAnswerLog::new(messages.clone()));
         let mut lines = Vec::new();
         for routed in &config.lines {
@@ -94,6 +104,7 @@ impl Iso8583Connector {
             amount: order.amount,
             allows_part: matches!(kind, IsoRequestKind::Authorize | IsoRequestKind::Debit),
             is_repeated: false,
+            is_original_known: false,
             can_renumber: false,
         };
         let build = |_| build_order(&self.config, request, card, kind);
@@ -121,6 +132,7 @@ impl Iso8583Connector {
             amount: modification.amount,
             allows_part: false,
             is_repeated: modification.is_repeated,
+            is_original_known: !modification.connector_tx_ids.is_empty(),
             can_renumber: is_reversal,
         };
         let build = |attempt| build_follow_up(&self.config, modification, kind, attempt);

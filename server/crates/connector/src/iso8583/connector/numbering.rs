@@ -2,8 +2,8 @@
 //!
 //! A sequence would be a row that every request locks, and its number would have to be stored before the request. The
 //! numbers here need neither: the reference is stored, and whoever knows it knows the numbers, also after a crash. Two
-//! requests of the same second and class may get the same trace number, once in a million; the line then makes the
-//! later one wait.
+//! requests of the same second and class get the same trace number once in a million times. The line refuses the later
+//! one, so that no answer meets the wrong request, and the payment is declined.
 
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};

@@ -126,7 +126,7 @@ impl LineRules {
             && self.min_hundredths.is_none_or(|min| hundredths >= min)
             && self.max_hundredths.is_none_or(|max| hundredths <= max)
             && self.countries.as_ref().is_none_or(|countries| {
-                payment.country.is_some_and(|country| countries.iter().any(|code| code == country))
+                payment.country.is_some_and(|country| countries.iter().any(|code| code.eq_ignore_ascii_case(country)))
             })
     }
 }

@@ -81,7 +81,7 @@ async fn an_amount_has_the_minor_units_of_its_currency() {
 }
 
 #[tokio::test]
-async fn a_payment_waits_while_its_numbers_are_in_use() {
+async fn a_payment_whose_numbers_are_in_use_is_declined_and_not_sent() {
     let (mut host, connector) = start_single("iso87-ascii-4a", "answer_timeout_ms = 300").await;
     let first = spawn_payment(&connector, &id(1));
     let received = host.next().await;

@@ -73,6 +73,25 @@ async fn a_reversal_of_an_unknown_or_reversed_original_is_confirmed() {
 }
 
 #[tokio::test]
+async fn the_first_reversal_of_an_approved_payment_is_declined_if_the_host_does_not_find_it() {
+    let (mut host, connector) = start_single("iso87-ascii-4a", "").await;
+    let connector_tx_ids = ConnectorTxIds::new([Some("123456".to_owned()), None, None]);
+    for (number, response, is_repeated, expected) in [
+        (1, "25", false, "800.100.100"),
+        (2, "21", false, "800.100.100"),
+        // An earlier try may have reversed it.
+        (3, "21", true, "000.100.112"),
+        (4, "00", false, "000.100.112"),
+    ] {
+        let reversal = reversal(&id(number), PaymentType::Debit);
+        let known = Modification { connector_tx_ids: connector_tx_ids.clone(), is_repeated, ..reversal };
+        let task = spawn_reversal(&connector, known);
+        host.next().await.answer(response);
+        assert_eq!(code(&outcome(task).await), expected, "{response} {is_repeated}");
+    }
+}
+
+#[tokio::test]
 async fn a_reversal_is_repeated_with_the_same_original_until_it_is_answered() {
     let (mut host, connector) = start_single("iso87-ascii-4a", "answer_timeout_ms = 300").await;
     let first = Modification { is_repeated: false, ..reversal(&id(1), PaymentType::Debit) };

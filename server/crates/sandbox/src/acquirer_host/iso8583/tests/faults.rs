@@ -23,9 +23,9 @@ async fn plan_fault(host: &IsoTestHost, operation: &str, fault: &str) {
     );
     let mut stream = TcpStream::connect(host.host.address()).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).await.unwrap();
-    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    assert!(response.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&response));
 }
 
 #[tokio::test]
