@@ -7,6 +7,10 @@
 use std::cell::RefCell;
 
 use tillgate_domain::payment::connector_message::ConnectorMessage;
+use tillgate_shared::format::mask::mask_card_numbers;
+
+/// Maximum length of a shown value, in characters. Merchants choose some of them, and a payment may have 50 messages.
+pub(crate) const VALUE_LIMIT: usize = 120;
 
 tokio::task_local! {
     /// The messages of the current task.
@@ -28,4 +32,14 @@ pub async fn collect_messages<T>(requests: impl Future<Output = T>) -> (T, Vec<C
 pub(crate) fn add_message(make: impl FnOnce() -> ConnectorMessage) {
     // Outside of a collection there is nothing to record, for example for the verification of a registration.
     let _ = COLLECTED.try_with(|collected| collected.borrow_mut().push(make()));
+}
+
+/// Masks card numbers in a value, and cuts it after [`VALUE_LIMIT`] characters.
+pub(crate) fn shorten_value(value: &str) -> String {
+    // Masked before the cut, because a part of a number is not recognized as one.
+    let masked = mask_card_numbers(value);
+    match masked.char_indices().nth(VALUE_LIMIT) {
+        Some((end, _)) => format!("{}…", masked.get(..end).unwrap_or_default()),
+        None => masked.into_owned(),
+    }
 }

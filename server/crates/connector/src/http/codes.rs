@@ -1,7 +1,7 @@
 //! Result codes of the gateway for an acquirer's response codes: ISO 8583 field 39 for cards, reason codes of ISO 20022
 //! for bank accounts. Any other code is a decline without a known reason.
 
-use tillgate_shared::money::Currency;
+use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::result::ResultCode;
 
 use super::address::is_redirect_allowed;
@@ -98,7 +98,9 @@ pub fn interpret_response(response: &HostResponse) -> ResponseMeaning {
     let is_decline = !is_full_approval && code != PARTIALLY_APPROVED;
     match response.outcome {
         HostOutcome::Approved if is_full_approval && response.approved_amount.is_none() => ResponseMeaning::Approved,
-        HostOutcome::Approved if code == PARTIALLY_APPROVED && has_readable_part(response) => ResponseMeaning::Approved,
+        HostOutcome::Approved if code == PARTIALLY_APPROVED && read_approved_amount(response).is_some() => {
+            ResponseMeaning::Approved
+        }
         HostOutcome::Declined if is_decline => ResponseMeaning::Declined(decline_code(code)),
         HostOutcome::Redirect if response.redirect_url.as_deref().is_some_and(is_redirect_allowed) => {
             ResponseMeaning::Redirect
@@ -111,10 +113,9 @@ pub fn interpret_response(response: &HostResponse) -> ResponseMeaning {
     }
 }
 
-/// Returns true if a response has an approved amount that the gateway can express.
-fn has_readable_part(response: &HostResponse) -> bool {
-    let part = response.approved_amount.zip(Currency::parse(&response.payment.currency));
-    part.and_then(|(units, currency)| from_minor_units(units, currency)).is_some()
+/// Reads the approved amount of a response. `None` if it has none, or one that the gateway cannot express.
+pub(super) fn read_approved_amount(response: &HostResponse) -> Option<Amount> {
+    from_minor_units(response.approved_amount?, Currency::parse(&response.payment.currency)?)
 }
 
 /// Returns the result code for the response code of a decline; 800.100.100 if the response code is unknown.
@@ -122,6 +123,11 @@ pub fn decline_code(response_code: &str) -> ResultCode {
     let known = DECLINED.binary_search_by(|(code, _)| (*code).cmp(response_code)).ok();
     let code = known.and_then(|index| DECLINED.get(index)).map_or(NO_REASON, |(_, code)| *code);
     documented_code(code)
+}
+
+/// Returns the result code of a decline without a known reason.
+pub(crate) fn no_reason_code() -> ResultCode {
+    documented_code(NO_REASON)
 }
 
 /// Returns the result code of a request that was certainly not executed.

@@ -2,14 +2,13 @@
 
 use async_trait::async_trait;
 use tillgate_domain::payment::ConnectorTxIds;
-use tillgate_shared::money::Currency;
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::client::HostClient;
-use super::codes::{ResponseMeaning, interpret_response, not_executed_code};
+use super::codes::{ResponseMeaning, interpret_response, not_executed_code, read_approved_amount};
 use super::protocol::{HostOperation, HostResponse};
 use super::recorded_message::{DescribedRequest, Exchange};
-use super::request::{self, UnsupportedOrder, from_minor_units};
+use super::request::{self, UnsupportedOrder};
 use super::response::CallResult;
 use crate::{
     Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
@@ -140,11 +139,10 @@ fn redirect_outcome(response: HostResponse) -> ConnectorOutcome {
 /// Returns a result with this code, the acquirer's response code, the results of the checks, and the ids that the
 /// response has.
 fn response_result(code: ResultCode, response: HostResponse) -> ConnectorResult {
+    let approved_amount = read_approved_amount(&response);
     let ids = [response.connector_tx_id1, response.connector_tx_id2, response.connector_tx_id3];
-    let currency = Currency::parse(&response.payment.currency);
-    let approved_amount = response.approved_amount.zip(currency);
     ConnectorResult {
-        approved_amount: approved_amount.and_then(|(units, currency)| from_minor_units(units, currency)),
+        approved_amount,
         avs: response.avs,
         cvv: response.cvv,
         connector_tx_ids: ConnectorTxIds::new(ids),

@@ -14,7 +14,6 @@ use tillgate_domain::payment::ConnectorTxIds;
 use tillgate_domain::payment::connector_message::{
     ConnectorMessage, ConnectorOperation, FaultKind, MessageFault, MessageOutcome,
 };
-use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::codes::{ResponseMeaning, interpret_response};
 use super::protocol::{
@@ -22,10 +21,7 @@ use super::protocol::{
     ModificationRequest, PaymentData, ProviderData, SecretText, ThreeDsData,
 };
 use super::response::{CallFault, CallResult};
-use crate::recorded_messages::add_message;
-
-/// Maximum length of a shown value, in characters. Merchants choose some of them, and a payment may have 50 messages.
-const VALUE_LIMIT: usize = 120;
+use crate::recorded_messages::{add_message, shorten_value};
 
 /// A request that is in progress. Its message is collected at its end, or when the caller gives it up.
 pub(super) struct Exchange<'a> {
@@ -114,7 +110,7 @@ fn add_response(message: ConnectorMessage, response: &HostResponse) -> Connector
         response_code: Some(response.response_code.clone()),
         avs: response.avs,
         cvv: response.cvv,
-        connector_tx_ids: ConnectorTxIds::new(ids.map(|id| id.as_deref().map(shorten))),
+        connector_tx_ids: ConnectorTxIds::new(ids.map(|id| id.as_deref().map(shorten_value))),
         answer: describe_response(response).0,
         ..message
     }
@@ -149,17 +145,7 @@ fn describe_fault(fault: &CallFault) -> MessageFault {
         CallFault::Refused(refusal) => (FaultKind::Refused, text_of(&refusal.error).unwrap_or_default()),
         CallFault::Undecided(code) => (FaultKind::Undecided, code.clone()),
     };
-    MessageFault { kind, detail: shorten(&detail) }
-}
-
-/// Masks card numbers in a value, and cuts it after [`VALUE_LIMIT`] characters.
-fn shorten(value: &str) -> String {
-    // Masked before the cut, because a part of a number is not recognized as one.
-    let masked = mask_card_numbers(value);
-    match masked.char_indices().nth(VALUE_LIMIT) {
-        Some((end, _)) => format!("{}…", masked.get(..end).unwrap_or_default()),
-        None => masked.into_owned(),
-    }
+    MessageFault { kind, detail: shorten_value(&detail) }
 }
 
 /// Returns the last four characters of a secret number. A number of fewer than eight characters is hidden as a whole.
@@ -186,7 +172,7 @@ pub(super) struct MaskedFields(Vec<(String, String)>);
 impl MaskedFields {
     /// Adds a value, unless it is missing.
     fn with(mut self, name: &str, value: &impl Serialize) -> Self {
-        self.0.extend(text_of(value).map(|text| (name.to_owned(), shorten(&text))));
+        self.0.extend(text_of(value).map(|text| (name.to_owned(), shorten_value(&text))));
         self
     }
 
@@ -194,7 +180,7 @@ impl MaskedFields {
     fn with_all(mut self, name: &str, values: &impl Serialize) -> Self {
         let Ok(Value::Object(values)) = serde_json::to_value(values) else { return self };
         let texts = values.iter().filter_map(|(part, value)| Some((format!("{name}.{part}"), text_of(value)?)));
-        self.0.extend(texts.map(|(name, text)| (name, shorten(&text))));
+        self.0.extend(texts.map(|(name, text)| (name, shorten_value(&text))));
         self
     }
 

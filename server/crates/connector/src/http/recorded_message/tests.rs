@@ -5,6 +5,7 @@ use tillgate_domain::payment::connector_message::ConnectorMessage;
 
 use super::*;
 use crate::http::protocol::{HostRefusal, RefusalReason};
+use crate::recorded_messages::VALUE_LIMIT;
 use crate::recorded_messages::collect_messages;
 
 /// Secrets of [`sample_request`] that no message may have.
@@ -133,7 +134,7 @@ async fn a_request_that_the_caller_gives_up_has_a_message_and_one_that_nobody_co
 #[test]
 fn a_long_value_is_cut_after_its_card_numbers_are_masked() {
     let long = format!("{}4200000000000000", "ä".repeat(VALUE_LIMIT - 8));
-    let shown = shorten(&long);
+    let shown = shorten_value(&long);
     assert!(!shown.contains("42000000") && shown.ends_with('…'), "{shown}");
     assert_eq!(shown.chars().count(), VALUE_LIMIT + 1);
 }

@@ -4,14 +4,11 @@ use tillgate_domain::payment::ConnectorTxIds;
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::{ResultCode, ResultGroup};
 
+use super::call::IsoCall;
 use crate::ConnectorResult;
+use crate::http::codes::no_reason_code;
 use crate::http::request::from_minor_units;
 use crate::iso8583::{DataTable, Datum, Dialect, IsoMessage, IsoRequestKind};
-
-/// Result code of a decline without a known reason.
-const NO_REASON: &str = "800.100.100";
-/// Result code of a request that was certainly not executed.
-const NOT_EXECUTED: &str = "900.100.600";
 
 /// Data that an answer repeats. An answer to another request must not decide about this one.
 const REPEATED: [Datum; 5] =
@@ -30,65 +27,55 @@ pub(super) enum AnswerMeaning {
     Contradictory(&'static str),
 }
 
-/// A request, as far as its answer is checked against it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CheckedRequest<'a> {
-    /// Kind.
-    pub(super) kind: IsoRequestKind,
-    /// The message.
-    pub(super) message: &'a IsoMessage,
-    /// Requested amount.
-    pub(super) amount: Amount,
-    /// True if hosts can approve a part of the amount. The gateway reverses a part that its merchant does not accept.
-    pub(super) allows_part: bool,
-    /// True if the request may have been sent before.
-    pub(super) is_repeated: bool,
-    /// True if the outcome of the original of a reversal is known: the host has approved it.
-    pub(super) is_original_known: bool,
-}
-
 /// Returns the meaning of an answer.
-pub(super) fn interpret_answer(dialect: &Dialect, request: CheckedRequest<'_>, answer: &IsoMessage) -> AnswerMeaning {
+///
+/// `message` is the request that was sent.
+pub(super) fn interpret_answer(
+    dialect: &Dialect,
+    call: IsoCall<'_>,
+    message: &IsoMessage,
+    answer: &IsoMessage,
+) -> AnswerMeaning {
     let data = dialect.data();
-    if let Some(datum) = find_difference(data, request.message, answer) {
+    if let Some(datum) = find_difference(data, message, answer) {
         return AnswerMeaning::Contradictory(datum.key());
     }
     let Some(code) = answer.text(dialect.response_field()) else {
         return AnswerMeaning::Contradictory("response code");
     };
     if dialect.is_partial_approval(code) {
-        return interpret_part(data, request, answer);
+        return interpret_part(data, call, answer);
     }
     // Some hosts leave the amount out of declines and reversals, so only another amount is a contradiction.
     let amount = |message| data.get(message, Datum::Amount).map(|text| trim_zeros(&text));
-    if amount(answer).is_some_and(|found| Some(found) != amount(request.message)) {
+    if amount(answer).is_some_and(|found| Some(found) != amount(message)) {
         return AnswerMeaning::Contradictory(Datum::Amount.key());
     }
-    let is_reversal = matches!(request.kind, IsoRequestKind::Reverse | IsoRequestKind::ReverseRepeat);
-    let may_be_reversed = request.is_repeated || !request.is_original_known;
+    let is_reversal = matches!(call.kind, IsoRequestKind::Reverse | IsoRequestKind::ReverseRepeat);
+    let may_be_reversed = call.is_repeated || !call.is_original_known;
     match dialect.result_code(code) {
         // The first reversal of a request that was approved cannot find it reversed: the host looks in the wrong place.
         _ if is_reversal && may_be_reversed && dialect.is_already_reversed(code) => AnswerMeaning::Approved,
         // The host refuses the repetition only. It may have executed the request the first time.
-        _ if request.is_repeated && dialect.is_duplicate(code) => AnswerMeaning::Contradictory("response code"),
+        _ if call.is_repeated && dialect.is_duplicate(code) => AnswerMeaning::Contradictory("response code"),
         Some(result) if result.is_success() => AnswerMeaning::Approved,
         // A table may have codes of a payment that is pending. No later answer would decide about it.
         Some(result) if result.is_pending() => AnswerMeaning::Contradictory("response code"),
         // A technical failure of the repetition says nothing about the first time.
-        Some(result) if request.is_repeated && result.group() == ResultGroup::RejectedCommunication => {
+        Some(result) if call.is_repeated && result.group() == ResultGroup::RejectedCommunication => {
             AnswerMeaning::Contradictory("response code")
         }
         Some(result) => AnswerMeaning::Declined(result),
-        None => AnswerMeaning::Declined(documented_code(NO_REASON)),
+        None => AnswerMeaning::Declined(no_reason_code()),
     }
 }
 
 /// Returns the meaning of an approval of a part: its amount is more than nothing and less than the requested one.
-fn interpret_part(data: &DataTable, request: CheckedRequest<'_>, answer: &IsoMessage) -> AnswerMeaning {
+fn interpret_part(data: &DataTable, call: IsoCall<'_>, answer: &IsoMessage) -> AnswerMeaning {
     let units = data.get_number(answer, Datum::Amount);
-    let part = units.and_then(|units| from_minor_units(units, request.amount.currency()));
-    match part.filter(|part| !part.is_zero() && *part < request.amount) {
-        Some(part) if request.allows_part => AnswerMeaning::ApprovedPart(part),
+    let part = units.and_then(|units| from_minor_units(units, call.amount.currency()));
+    match part.filter(|part| !part.is_zero() && *part < call.amount) {
+        Some(part) if call.allows_part => AnswerMeaning::ApprovedPart(part),
         _ => AnswerMeaning::Contradictory(Datum::Amount.key()),
     }
 }
@@ -132,26 +119,5 @@ pub(super) fn make_result(
     match answer.text(dialect.response_field()) {
         Some(code) => result.with_acquirer_response(code),
         None => result,
-    }
-}
-
-/// Returns the result code of a request that was certainly not executed.
-pub(super) fn not_executed_code() -> ResultCode {
-    documented_code(NOT_EXECUTED)
-}
-
-/// Finds a code that is documented. A test checks both.
-fn documented_code(code: &str) -> ResultCode {
-    ResultCode::find(code).unwrap_or(tillgate_shared::result::codes::INTERNAL_ERROR)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_codes_of_this_connector_are_documented() {
-        assert_eq!(documented_code(NO_REASON).code(), NO_REASON);
-        assert_eq!(not_executed_code().code(), NOT_EXECUTED);
     }
 }

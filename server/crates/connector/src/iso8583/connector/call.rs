@@ -6,7 +6,7 @@ use tillgate_domain::payment::connector_message::FaultKind;
 use tillgate_shared::money::Amount;
 use tokio::time::{Instant, sleep};
 
-use super::answer::{CheckedRequest, interpret_answer};
+use super::answer::interpret_answer;
 use super::connection::HostMessages;
 use super::message_key::request_key;
 use super::record::{CallEnd, RecordedCall};
@@ -99,11 +99,9 @@ impl HostMessages {
 
     /// Decodes an answer, and interprets it.
     fn read_answer(&self, call: IsoCall<'_>, message: &IsoMessage, answer: &[u8]) -> CallEnd {
-        let IsoCall { kind, amount, allows_part, is_repeated, is_original_known, .. } = call;
         match self.decode(answer) {
             Ok(answer) => {
-                let request = CheckedRequest { kind, message, amount, allows_part, is_repeated, is_original_known };
-                let meaning = interpret_answer(self.dialect(), request, &answer);
+                let meaning = interpret_answer(self.dialect(), call, message, &answer);
                 CallEnd::Answered(Box::new(answer), meaning)
             }
             Err(error) => CallEnd::Unknown(fault_kind(&error), error.to_string()),

@@ -9,7 +9,7 @@ use tillgate_domain::payment::connector_message::FaultKind;
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::{ResultCode, codes};
 
-use super::answer::{AnswerMeaning, make_result, not_executed_code};
+use super::answer::{AnswerMeaning, make_result};
 use super::authorization::{build_order, find_card, request_kind};
 use super::call::IsoCall;
 use super::config::{Iso8583Config, Iso8583ConfigError};
@@ -19,6 +19,7 @@ use super::follow_up::build_follow_up;
 use super::late_answers::LateAnswerLog;
 use super::record::CallEnd;
 use super::routing::{RoutedLines, RoutedPayment};
+use crate::http::codes::not_executed_code;
 use crate::iso8583::{IsoMessage, IsoRequestKind};
 use crate::line::{GroupLine, HostLine, LateAnswers, LineProtocol};
 use crate::{Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, Order, OrderRequest};

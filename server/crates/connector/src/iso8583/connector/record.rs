@@ -8,14 +8,11 @@ use tillgate_domain::payment::connector_message::{
     ConnectorMessage, ConnectorOperation, FaultKind, MessageFault, MessageOutcome,
 };
 use tillgate_os::clock::{Clock as _, SystemClock};
-use tillgate_shared::format::mask::mask_card_numbers;
 
 use super::answer::{AnswerMeaning, make_result};
 use crate::iso8583::{Datum, Dialect, IsoMessage, IsoRequestKind};
-use crate::recorded_messages::add_message;
+use crate::recorded_messages::{add_message, shorten_value};
 
-/// Maximum length of a shown value, in characters. Merchants choose some of them, and a payment may have 50 messages.
-const VALUE_LIMIT: usize = 120;
 /// Text instead of a secret.
 const MASK: &str = "•••";
 /// Data that no description shows, whatever the dialect says about their fields.
@@ -78,7 +75,7 @@ impl<'a> RecordedCall<'a> {
             request: self.request.as_ref().map(|request| describe_message(self.dialect, request)).unwrap_or_default(),
             answer: Vec::new(),
         };
-        let fault = |kind: &FaultKind, detail: &str| Some(MessageFault { kind: *kind, detail: shorten(detail) });
+        let fault = |kind: &FaultKind, detail: &str| Some(MessageFault { kind: *kind, detail: shorten_value(detail) });
         match end {
             CallEnd::Answered(answer, meaning) => self.add_answer(message, answer, meaning),
             CallEnd::NotSent(kind, detail) => {
@@ -150,19 +147,9 @@ fn describe_message(dialect: &Dialect, message: &IsoMessage) -> Vec<(String, Str
             _ if is_secret => MASK.to_owned(),
             // A card number outside of the standard's fields is not masked by the dialect if it is no valid number.
             value if card.as_ref() == place && !value.contains('*') => MASK.to_owned(),
-            value => shorten(&value),
+            value => shorten_value(&value),
         };
         (format!("{} {}", element.label, element.name).trim_end().to_owned(), value)
     };
     dialect.describe(message).into_iter().map(describe).collect()
-}
-
-/// Masks card numbers in a value, and cuts it after [`VALUE_LIMIT`] characters.
-fn shorten(value: &str) -> String {
-    // Masked before the cut, because a part of a number is not recognized as one.
-    let masked = mask_card_numbers(value);
-    match masked.char_indices().nth(VALUE_LIMIT) {
-        Some((end, _)) => format!("{}…", masked.get(..end).unwrap_or_default()),
-        None => masked.into_owned(),
-    }
 }

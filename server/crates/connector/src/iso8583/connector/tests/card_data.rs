@@ -26,7 +26,10 @@ async fn an_exchange_is_recorded_without_card_data() {
         assert_eq!(value("2 primary account number"), "411111******1111");
         assert_eq!((value("48.92 card security code"), value("48.43 authentication value")), ("•••", "•••"));
         assert!(message.answer.iter().any(|(name, _)| name == field), "{:?}", message.answer);
-        let shown = format!("{message:?} {connector:?} {outcome:?}");
+        // The digits of a time or of a port can be those of an expiry date.
+        let (sent, address) = (message.sent.to_string(), host.address().to_string());
+        let port = address.rsplit(':').next().unwrap();
+        let shown = format!("{message:?} {connector:?} {outcome:?}").replace(&sent, "").replace(port, "");
         for secret in [PAN, "987\"", "AAABBB", "3405"] {
             assert!(!shown.contains(secret), "{secret} in {shown}");
         }

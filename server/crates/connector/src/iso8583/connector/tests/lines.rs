@@ -3,16 +3,6 @@
 use super::*;
 use crate::line::shut_down_lines;
 
-/// Waits until a line is no longer connected.
-async fn wait_until_down(connector: &Iso8583Connector, line: usize) {
-    within(async {
-        while read_states(connector)[line].phase == LinePhase::Connected {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    })
-    .await;
-}
-
 #[tokio::test]
 async fn a_payment_that_was_not_sent_takes_the_second_line() {
     let dialect = "iso87-ascii-4a";

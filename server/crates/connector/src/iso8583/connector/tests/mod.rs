@@ -77,17 +77,20 @@ fn read_states(connector: &Iso8583Connector) -> Vec<LineState> {
     connector.lines().map(|member| member.line.read_state()).collect()
 }
 
+/// Waits until a line is no longer connected.
+async fn wait_until_down(connector: &Iso8583Connector, line: usize) {
+    let line = &connector.lines().nth(line).unwrap().line;
+    within(line.watch_phase().wait_for(|phase| *phase != LinePhase::Connected)).await.unwrap();
+}
+
 /// Starts a connector, and waits until all its lines are signed on.
 async fn start(text: &str) -> Arc<Iso8583Connector> {
     let config = Iso8583Config::parse(text, None).unwrap();
     let key = mac_key(config.dialect().name());
     let connector = Iso8583Connector::start("acquirer", config, key, codes::TEST_CONNECTOR).unwrap();
-    within(async {
-        while read_states(&connector).iter().any(|state| state.phase != LinePhase::Connected) {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    })
-    .await;
+    for member in connector.lines() {
+        within(member.line.watch_phase().wait_for(|phase| *phase == LinePhase::Connected)).await.unwrap();
+    }
     Arc::new(connector)
 }
 

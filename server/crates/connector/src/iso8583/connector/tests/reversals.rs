@@ -118,12 +118,7 @@ async fn a_reversal_is_repeated_with_the_same_original_until_it_is_answered() {
 async fn a_reversal_that_cannot_be_sent_again_stays_unknown() {
     let (host, connector) = start_single("iso87-ascii-4a", "").await;
     drop(host);
-    within(async {
-        while read_states(&connector)[0].phase == LinePhase::Connected {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    })
-    .await;
+    wait_until_down(&connector, 0).await;
     let repeated = reversal(&id(1), PaymentType::Debit);
     assert_eq!(connector.reverse(&repeated).await, ConnectorOutcome::Unknown);
     let first = Modification { is_repeated: false, ..repeated };
