@@ -6,6 +6,7 @@ mod audit_chains;
 mod file_push;
 mod integrity;
 mod intents;
+mod late_approvals;
 mod outbox;
 mod reconciliation_files;
 mod review_callback;
@@ -58,6 +59,7 @@ pub async fn run_tasks(app: Arc<App>, builds: Arc<Builds>, stop: watch::Receiver
         audit_chains::bind_periodically(task_app(), stop.clone()),
         give_back_after(&app, Timers, sweep_periodically(task_app(), builds, stop.clone())),
         velocity::sync_periodically(task_app(), stop.clone()),
+        late_approvals::reverse_until_stop(task_app(), stop.clone()),
         give_back_after(&app, Deletions, delete_periodically(task_app(), stop.clone())),
         give_back_after(&app, Inquiries, intents::resolve_periodically(task_app(), stop.clone())),
         give_back_after(

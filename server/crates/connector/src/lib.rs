@@ -19,6 +19,7 @@ pub mod sandbox;
 pub mod three_ds;
 
 use async_trait::async_trait;
+use tillgate_domain::payment::{Payment, RequestPlace};
 use tillgate_domain::risk::RiskDecision;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
@@ -66,6 +67,19 @@ pub trait Connector: Send + Sync {
         None
     }
 
+    /// Chooses the place of an order's request at the acquirer: the stored one as long as its system can be reached, or
+    /// no other can. It has to be stored before the request is sent. `None` if the acquirer knows requests by their
+    /// references.
+    fn place_order(&self, _order: &Order, _stored: Option<&RequestPlace>) -> Option<RequestPlace> {
+        None
+    }
+
+    /// Chooses the place of a follow-up payment's request at the acquirer: the system that knows the earlier payment.
+    /// `None` if the acquirer knows requests by their references.
+    fn place_follow_up(&self, _earlier: &Payment) -> Option<RequestPlace> {
+        None
+    }
+
     /// Authorizes or debits the amount of an order.
     async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome;
 
@@ -89,4 +103,10 @@ pub trait Connector: Send + Sync {
     /// does not know the request, which may still arrive, or contradicts itself. Only a reversal ends such a request.
     /// The outcome is [`ConnectorOutcome::Unknown`] if there is no answer: the inquiry has to be repeated.
     async fn inquire(&self, inquiry: &Inquiry) -> Option<ConnectorOutcome>;
+
+    /// Waits for the approval of a request whose caller does not wait any more. Returns its reference. The caller has to
+    /// reverse the payment if it has ended without this approval. Waits for ever if no answer can come so late.
+    async fn next_late_approval(&self) -> String {
+        std::future::pending().await
+    }
 }

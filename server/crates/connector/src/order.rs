@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use tillgate_domain::payment::{Account, ConnectorTxIds, Payment, PaymentType};
+use tillgate_domain::payment::{Account, ConnectorTxIds, Payment, PaymentType, RequestPlace};
 use tillgate_domain::registration::standing_instruction::INITIAL_TRANSACTION;
 use tillgate_domain::three_ds::Proof;
 use tillgate_shared::brand::Brand;
@@ -96,6 +96,8 @@ pub struct OrderRequest<'a> {
     /// The gateway's page that the shopper returns to from a page of the acquirer. `None` if the shopper must not be
     /// redirected.
     pub return_url: Option<&'a str>,
+    /// The stored place of the request at the acquirer, see [`crate::Connector::place_order`].
+    pub place: Option<&'a RequestPlace>,
     /// The text on the shopper's statement.
     pub descriptor: &'a str,
     /// The current time by the entity's clock.
@@ -113,6 +115,8 @@ pub struct Modification {
     pub original_reference: String,
     /// Facts about the earlier payment. A stateless connector needs them to name that payment's request.
     pub earlier: EarlierPayment,
+    /// The stored place of the request at the acquirer, see [`crate::Connector::place_follow_up`].
+    pub place: Option<RequestPlace>,
     /// The acquirer's id of the merchant.
     pub merchant_id: String,
     /// The connector's ids of the earlier payment.
@@ -141,6 +145,8 @@ pub struct EarlierPayment {
     pub amount: Amount,
     /// `merchant.country`.
     pub merchant_country: Option<String>,
+    /// Place of the request at the acquirer. `None` if none is stored.
+    pub place: Option<RequestPlace>,
 }
 
 /// An inquiry about an earlier request with an unknown outcome.
@@ -174,8 +180,9 @@ impl EarlierPayment {
     /// Describes the request of a payment that has this reference: the id of the payment, or the reference of its
     /// capture.
     pub fn of_request(payment: &Payment, reference: &str) -> Self {
+        let is_capture = payment.capture_reference().is_some_and(|capture| capture == reference);
         let payment_type = match payment.capture_reference() {
-            Some(capture) if capture == reference => PaymentType::Capture,
+            Some(_) if is_capture => PaymentType::Capture,
             // A debit that is captured separately was preauthorized under its own id.
             Some(_) => PaymentType::Preauthorization,
             None => payment.type_at_connector(),
@@ -190,6 +197,11 @@ impl EarlierPayment {
             bin,
             amount: payment.connector_amount(),
             merchant_country: payment.parameters.get("merchant.country").map(str::to_owned),
+            place: match &payment.place {
+                // Stored is the number of the preauthorization before it.
+                Some(place) if is_capture => Some(RequestPlace { system: place.system.clone(), number: None }),
+                place => place.clone(),
+            },
         }
     }
 }

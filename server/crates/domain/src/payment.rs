@@ -17,6 +17,7 @@ pub mod query;
 mod record;
 mod redirect;
 mod reported;
+mod request_place;
 mod requested_amount;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -34,6 +35,7 @@ pub use payment_type::PaymentType;
 pub use record::{NOTIFICATION_URL, Payment, statement_descriptor};
 pub use redirect::{Precondition, Redirect, TransferAccount};
 pub use reported::ReportedPayment;
+pub use request_place::RequestPlace;
 pub use requested_amount::{parse_requested_amount, required_parameter};
 pub use shared_parameters::SharedParameters;
 pub use status::{FollowUpSummary, PaymentState, PaymentStatus, TimeLimits, sum_refunds};

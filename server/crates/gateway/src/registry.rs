@@ -143,6 +143,11 @@ impl Registry {
         self.lines.iter().find(|line| **line.name() == *name).map(|line| &**line)
     }
 
+    /// Returns the connectors whose requests leave this process: those of sandboxes, then those of real payments.
+    pub fn all_external(&self) -> impl Iterator<Item = &Arc<dyn Connector>> {
+        self.external.iter().chain(&self.live)
+    }
+
     /// Lists the connectors: internal, external and live ones.
     pub fn list(&self) -> Vec<ConnectorInfo> {
         let internal = self.internal.iter().enumerate().map(|(index, route)| ConnectorInfo {

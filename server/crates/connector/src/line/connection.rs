@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::config::LineLimits;
 use super::connect::HostStream;
-use super::protocol::{ControlMessage, FrameDecoder, IncomingMessage, LineMessage, RequestKey};
+use super::protocol::{ControlMessage, FrameDecoder, IncomingMessage, KeyUse, LineMessage, RequestKey};
 use super::request_table::{ConnectionEnd, LineIntent};
 use super::shared::LineShared;
 use super::state::LinePhase;
@@ -193,7 +193,7 @@ impl LineConnection {
                 ControlKind::SignOff => protocol.create_sign_off(),
             };
             let Some(control) = created else { return Ok(None) };
-            if !self.shared.with_table(|table| table.is_key_used(&control.key, Instant::now())) {
+            if !self.shared.with_table(|table| table.is_key_used(&control.key, KeyUse::New, Instant::now())) {
                 return Ok(Some(control));
             }
         }

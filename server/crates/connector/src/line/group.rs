@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::fault::{NotSentReason, SendFault};
 use super::handle::HostLine;
-use super::protocol::{LineMessage, RequestKey};
+use super::protocol::{KeyUse, LineMessage, RequestKey};
 use super::state::LineState;
 
 /// A line of a group.
@@ -69,13 +69,18 @@ impl LineGroup {
     ///
     /// # Errors
     /// The fault of the line that has sent the request, or of the first one if no line has.
-    pub async fn send_request(&self, key: &RequestKey, message: &[u8]) -> Result<GroupAnswer, GroupFault> {
-        let _held_key = self.hold_key(key)?;
+    pub async fn send_request(
+        &self,
+        key: &RequestKey,
+        key_use: KeyUse,
+        message: &[u8],
+    ) -> Result<GroupAnswer, GroupFault> {
+        let _held_key = self.hold_key(key, key_use)?;
         let mut first_fault = None;
         for (line, last_turn) in self.order_lines() {
             // Only the balance depends on the turns, so no other memory has to be ordered with them.
             last_turn.store(self.next_turn.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-            let fault = match line.send_request(key.clone(), message).await {
+            let fault = match line.send_request(key.clone(), key_use, message).await {
                 Ok(message) => return Ok(GroupAnswer { line: Arc::clone(line.name()), message }),
                 Err(fault) => GroupFault { line: Some(Arc::clone(line.name())), fault },
             };
@@ -92,14 +97,14 @@ impl LineGroup {
     ///
     /// # Errors
     /// [`NotSentReason::KeyInUse`] if any line of the group has used the key: some hosts answer on any of their lines.
-    fn hold_key(&self, key: &RequestKey) -> Result<HeldKey<'_>, GroupFault> {
+    fn hold_key(&self, key: &RequestKey, key_use: KeyUse) -> Result<HeldKey<'_>, GroupFault> {
         let refuse = |line| GroupFault { line, fault: NotSentReason::KeyInUse(key.clone()).into() };
         // The key is held before the lines are asked, so that two requests cannot pass the check at the same time.
         if !self.keys.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
             return Err(refuse(None));
         }
         let held = HeldKey { group: self, key: key.clone() };
-        match self.lines.iter().find(|member| member.line.has_used_key(key)) {
+        match self.lines.iter().find(|member| member.line.has_used_key(key, key_use)) {
             Some(member) => Err(refuse(Some(Arc::clone(member.line.name())))),
             None => Ok(held),
         }

@@ -13,7 +13,7 @@ use super::config::{LineConfig, LineConfigError};
 use super::connect::LineConnector;
 use super::fault::{NotSentReason, SendFault, UnknownReason};
 use super::late_answers::LateAnswers;
-use super::protocol::{LineMessage, LineProtocol, RequestKey};
+use super::protocol::{KeyUse, LineMessage, LineProtocol, RequestKey};
 use super::request_table::{LineIntent, SendResult};
 use super::shared::LineShared;
 use super::state::{LinePhase, LineState};
@@ -64,14 +64,19 @@ impl HostLine {
     ///
     /// # Errors
     /// [`SendFault::NotSent`] if no byte of the request was sent, otherwise [`SendFault::Unknown`].
-    pub async fn send_request(&self, key: RequestKey, message: &[u8]) -> Result<LineMessage, SendFault> {
+    pub async fn send_request(
+        &self,
+        key: RequestKey,
+        key_use: KeyUse,
+        message: &[u8],
+    ) -> Result<LineMessage, SendFault> {
         // Outside of the lock: a protocol may take a while.
         let mut frame = Vec::new();
         self.shared.protocol.frame_message(message, &mut frame).map_err(NotSentReason::InvalidMessage)?;
         if frame.is_empty() {
             return Err(NotSentReason::InvalidMessage("its frame is empty".to_owned()).into());
         }
-        let result = self.shared.admit_request(key.clone(), frame)?;
+        let result = self.shared.admit_request(key.clone(), key_use, frame)?;
         let mut awaited = AwaitedAnswer { shared: &self.shared, key, result };
         // The table keeps the sender until it has sent a result. Without one, nothing is certain.
         (&mut awaited.result).await.unwrap_or(Err(SendFault::Unknown(UnknownReason::Stopped)))
@@ -92,9 +97,14 @@ impl HostLine {
         self.shared.watch_phase()
     }
 
-    /// Returns true if a request with this key is in flight, or was a short while ago.
-    pub fn has_used_key(&self, key: &RequestKey) -> bool {
-        self.shared.with_table(|table| table.is_key_used(key, Instant::now()))
+    /// Returns true if the line takes a request now: it is signed on, and its circuit breaker allows one.
+    pub fn can_take_request(&self) -> bool {
+        self.shared.with_table(|table| table.can_take_request(Instant::now()))
+    }
+
+    /// Returns true if a request with this key is in flight, or was a short while ago, so that it cannot be used so.
+    pub fn has_used_key(&self, key: &RequestKey, key_use: KeyUse) -> bool {
+        self.shared.with_table(|table| table.is_key_used(key, key_use, Instant::now()))
     }
 
     /// Takes the line out of use. New requests are refused from now on; requests in flight are finished, and the line

@@ -29,7 +29,7 @@ pub use fault::{NotSentReason, SendFault, UnknownReason};
 pub use group::{GroupAnswer, GroupFault, GroupLine, LineGroup};
 pub use handle::{HostLine, shut_down_lines};
 pub use late_answers::{LateAnswer, LateAnswers, LateReason};
-pub use protocol::{ControlMessage, FrameDecoder, IncomingMessage, LineMessage, LineProtocol, RequestKey};
+pub use protocol::{ControlMessage, FrameDecoder, IncomingMessage, KeyUse, LineMessage, LineProtocol, RequestKey};
 pub use state::{LinePhase, LineState};
 
 #[cfg(test)]

@@ -52,6 +52,16 @@ impl fmt::Display for RequestKey {
     }
 }
 
+/// The use of a key by a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyUse {
+    /// The key of a new request. No other request may have used it a short while ago.
+    New,
+    /// The key of a request that is sent again. An answer to the earlier one is as good as an answer to this one, so
+    /// only the key of a request in flight or with an answer is refused.
+    Repeated,
+}
+
 /// A message of the line itself: a sign-on, an echo or a sign-off.
 #[derive(Debug, Clone)]
 pub struct ControlMessage {

@@ -10,7 +10,7 @@ use super::circuit::CircuitBreaker;
 use super::config::LineLimits;
 use super::fault::{NotSentReason, SendFault, UnknownReason};
 use super::late_answers::LateReason;
-use super::protocol::{LineMessage, RequestKey};
+use super::protocol::{KeyUse, LineMessage, RequestKey};
 use super::state::LinePhase;
 use super::used_keys::{KeyEnd, MAX_UNANSWERED, UsedKeys};
 
@@ -157,11 +157,19 @@ impl LineRequestTable {
         can_leave
     }
 
-    /// Returns true if an answer with this key could belong to an earlier request.
-    pub(super) fn is_key_used(&mut self, key: &RequestKey, now: Instant) -> bool {
+    /// Returns true if an answer with this key could belong to another request.
+    pub(super) fn is_key_used(&mut self, key: &RequestKey, key_use: KeyUse, now: Instant) -> bool {
         self.in_flight.contains_key(key)
             || self.control_key.as_ref() == Some(key)
-            || self.used_keys.find_end(key, now).is_some()
+            || (key_use == KeyUse::New && self.used_keys.find_end(key, now).is_some())
+    }
+
+    /// Returns true if a request is admitted now.
+    pub(super) fn can_take_request(&self, now: Instant) -> bool {
+        self.intent == LineIntent::Run
+            && self.phase == LinePhase::Connected
+            && self.circuit.allows_request(now)
+            && self.in_flight.len() < self.limits.max_in_flight
     }
 
     /// Sets the key of the control message that waits for its answer.
@@ -176,6 +184,7 @@ impl LineRequestTable {
     pub(super) fn admit_request(
         &mut self,
         key: RequestKey,
+        key_use: KeyUse,
         bytes: Vec<u8>,
         now: Instant,
     ) -> Result<oneshot::Receiver<SendResult>, NotSentReason> {
@@ -185,7 +194,7 @@ impl LineRequestTable {
             LineIntent::Stop | LineIntent::Abandon => return Err(NotSentReason::Stopped),
         }
         // A key in use is the caller's fault on every line, so it is reported before any fault of this line.
-        if self.is_key_used(&key, now) {
+        if self.is_key_used(&key, key_use, now) {
             return Err(NotSentReason::KeyInUse(key));
         }
         match self.phase {
@@ -202,6 +211,8 @@ impl LineRequestTable {
         if self.used_keys.is_full(self.in_flight.len(), now) {
             return Err(NotSentReason::TooManyUnanswered(MAX_UNANSWERED));
         }
+        // A repeated request takes its key over, and remembers it anew at its end.
+        self.used_keys.forget_key(&key);
         let sequence = self.next_sequence;
         self.next_sequence = sequence.wrapping_add(1);
         self.circuit.start_request(sequence);

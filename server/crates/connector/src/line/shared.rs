@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::config::LineConfig;
 use super::fault::NotSentReason;
 use super::late_answers::{LateAnswer, LateAnswers, LateReason};
-use super::protocol::{LineMessage, LineProtocol, RequestKey};
+use super::protocol::{KeyUse, LineMessage, LineProtocol, RequestKey};
 use super::request_table::{ConnectionEnd, LineIntent, LineRequestTable, SendResult};
 use super::state::{LinePhase, LineState};
 
@@ -72,9 +72,10 @@ impl LineShared {
     pub(super) fn admit_request(
         &self,
         key: RequestKey,
+        key_use: KeyUse,
         bytes: Vec<u8>,
     ) -> Result<oneshot::Receiver<SendResult>, NotSentReason> {
-        let admitted = self.with_table(|table| table.admit_request(key, bytes, Instant::now()))?;
+        let admitted = self.with_table(|table| table.admit_request(key, key_use, bytes, Instant::now()))?;
         self.wake.notify_one();
         Ok(admitted)
     }

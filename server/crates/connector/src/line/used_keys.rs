@@ -62,6 +62,16 @@ impl UsedKeys {
         self.ends.get(key).copied()
     }
 
+    /// Forgets a key, whose request is sent again.
+    pub(super) fn forget_key(&mut self, key: &RequestKey) {
+        // Each list is searched only if it has the key, which repeated requests alone do.
+        if self.ends.remove(key).is_some() {
+            for keys in [&mut self.answered, &mut self.unanswered] {
+                keys.retain(|(_, other)| other != key);
+            }
+        }
+    }
+
     /// Records the answer to a request that had none, so that a further answer counts as a duplicate.
     pub(super) fn record_late_answer(&mut self, key: &RequestKey) {
         if let Some(end) = self.ends.get_mut(key) {
@@ -98,6 +108,17 @@ mod tests {
         keys.record_late_answer(&key);
         assert_eq!(keys.find_end(&key, now + Duration::from_secs(8)), Some(KeyEnd::Answered));
         assert_eq!(keys.find_end(&key, now + Duration::from_secs(9)), None);
+    }
+
+    #[test]
+    fn a_repeated_request_remembers_its_key_anew() {
+        let (mut keys, now) = (UsedKeys::new(Duration::from_secs(9)), Instant::now());
+        let key = RequestKey::new("7");
+        keys.remember_key(key.clone(), KeyEnd::Unanswered, now);
+        keys.forget_key(&key);
+        assert_eq!(keys.find_end(&key, now), None);
+        keys.remember_key(key.clone(), KeyEnd::Answered, now + Duration::from_secs(5));
+        assert_eq!(keys.find_end(&key, now + Duration::from_secs(13)), Some(KeyEnd::Answered));
     }
 
     #[test]

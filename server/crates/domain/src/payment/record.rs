@@ -10,7 +10,9 @@ use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
 use super::shared_parameters::SharedParameters;
-use super::{Account, ConnectorTxIds, PaymentType, Redirect, TransferAccount, money, optional_money, result_code};
+use super::{
+    Account, ConnectorTxIds, PaymentType, Redirect, RequestPlace, TransferAccount, money, optional_money, result_code,
+};
 use crate::address::add_parameters;
 use crate::id::{CheckoutId, EntityId, PaymentId, RegistrationId, ScheduleId};
 use crate::ndc::Ndc;
@@ -81,6 +83,10 @@ pub struct Payment {
     /// entity's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer_merchant: Option<String>,
+    /// The place of its request at the acquirer. `None` if the connector needs none, and for payments from before it was
+    /// stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<RequestPlace>,
     /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`).
     #[serde(default, skip_serializing_if = "ConnectorTxIds::is_empty")]
     pub connector_tx_ids: ConnectorTxIds,
@@ -135,6 +141,7 @@ impl Payment {
             pay_to: None,
             connector: None,
             acquirer_merchant: None,
+            place: None,
             connector_tx_ids: ConnectorTxIds::default(),
             unannounced: false,
             descriptor: String::new(),

@@ -5,7 +5,7 @@
 //! stays pending, and [`super::resolve`] finds the outcome.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tillgate_connector::recorded_messages::collect_messages;
@@ -22,6 +22,10 @@ use crate::payment::response_recorder::ResponseRecorder;
 /// Maximum time to wait for a connector. The connector's own limits should be shorter.
 pub(super) const CONNECTOR_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Maximum time from the making of a request to its sending. It is shorter than the time after which another process
+/// reverses the payment.
+const SEND_LIMIT: Duration = Duration::from_secs(20);
+
 /// A request to a connector about a payment that is about to be written.
 pub(crate) struct ConnectorRequest {
     connector: Arc<dyn Connector>,
@@ -30,6 +34,8 @@ pub(crate) struct ConnectorRequest {
     now: Timestamp,
     /// The gateway's page that the shopper returns to from a page of the connector.
     return_url: Option<String>,
+    /// The time at which the request was made, by a clock that never jumps.
+    prepared: Instant,
     guard: Option<InFlightPayment>,
 }
 
@@ -66,6 +72,7 @@ impl Gateway {
             return_url: page.map(|page| format!("{public}v1/return/{}", page.as_str())),
             // Marked before the payment is written. Otherwise the worker could find the new intent and ask the
             // connector as well.
+            prepared: Instant::now(),
             guard: self.payments_in_flight.mark_payment(&payment.id),
         }
     }
@@ -95,19 +102,58 @@ impl Gateway {
         recorder: ResponseRecorder<Payment>,
     ) -> Arc<Payment> {
         // The guard is kept until the outcome is written, so that no inquiry runs at the same time.
-        let ConnectorRequest { connector, mut order, now, return_url, guard: _guard } = request;
+        let ConnectorRequest { connector, mut order, now, return_url, prepared, guard: _guard } = request;
         // Decided in the write of the payment: a debit may be preauthorized first, because it is checked or reviewed
         // before its capture.
         order.payment_type = payment.type_at_connector();
+        let payment = match self.place_request(connector.as_ref(), &order, Arc::clone(&payment)).await {
+            Ok(payment) if payment.awaits_connector() => payment,
+            Ok(payment) => return payment,
+            Err(error) => {
+                let tag = log_tag(payment.id.as_str());
+                tracing::warn!(%error, payment = tag, "the place of a request could not be written; it is not sent");
+                return payment;
+            }
+        };
+        if prepared.elapsed() > SEND_LIMIT {
+            // This process has stood still. Others may reverse the payment already, as one without an outcome.
+            let answer = ConnectorAnswer { outcome: ConnectorOutcome::Unknown, messages: Vec::new() };
+            return self.try_write_outcome(payment, answer, recorder).await;
+        }
         let (reference, descriptor) = (payment.id.as_str(), payment.descriptor.as_str());
         let merchant_id = payment.acquirer_merchant_id();
         let return_url = return_url.as_deref();
-        let request = OrderRequest { reference, merchant_id, return_url, descriptor, now, order: &order };
+        let place = payment.place.as_ref();
+        let request = OrderRequest { reference, merchant_id, return_url, place, descriptor, now, order: &order };
         let answer = match payment.payment_type {
             PaymentType::Credit => wait_for_answer(connector.credit(&request)).await,
             _ => wait_for_answer(connector.authorize(&request)).await,
         };
         self.try_write_outcome(payment, answer, recorder).await
+    }
+
+    /// Writes the place of a payment's request at its acquirer, if it has none, or if the stored one cannot be reached
+    /// any more. Returns the payment with its current state.
+    async fn place_request(
+        &self,
+        connector: &dyn Connector,
+        order: &Order,
+        payment: Arc<Payment>,
+    ) -> Result<Arc<Payment>, Failure> {
+        let place = connector.place_order(order, payment.place.as_ref());
+        if place.is_none() || place == payment.place {
+            return Ok(payment);
+        }
+        let placed = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
+            let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
+            if !payment.awaits_connector() {
+                return Ok((Changes::default(), Arc::new(payment)));
+            }
+            payment.place = place;
+            let payment = Arc::new(payment);
+            Ok((Changes::default().with_payment(Arc::clone(&payment)), payment))
+        });
+        Ok(placed.await??)
     }
 
     /// Writes the outcome of a pending payment, and returns the payment with its current state. If the write fails,

@@ -106,13 +106,19 @@ impl Gateway {
         let new = Self::new_payment_id(self.next_id_time(entity))?;
         let amount = requested.unwrap_or(found.amount);
         let new = draft_follow_up(new, now, found, request.modification_type, amount, codes::PENDING, parameters);
-        let new = Payment { ndc: recorder.ndc().cloned(), actor: recorder.actor().map(str::to_owned), ..new };
+        let route = self.route_of(found);
+        let new = Payment {
+            ndc: recorder.ndc().cloned(),
+            actor: recorder.actor().map(str::to_owned),
+            place: route.as_ref().and_then(|route| route.connector.place_follow_up(found)),
+            ..new
+        };
         let result = self.result_in_process(&request, mode, &new, found).await;
         // Marked before the write, so that the worker does not take up the new intent while this request is sent.
         let _guard = if result.is_none() { self.payments_in_flight.mark_payment(&new.id) } else { None };
         // Boxed, because it moves through several futures to the writer's thread.
         let follow_up = Box::new(FollowUp {
-            connector: self.route_of(found).map(|route| route.connector),
+            connector: route.map(|route| route.connector),
             time_limits: self.time_limits_of(found),
             recorder: recorder.clone(),
             request,

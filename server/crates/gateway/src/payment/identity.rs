@@ -33,7 +33,8 @@ impl PaymentIdentity {
     /// Makes the request to a connector for an order of this payment, without an address to return to.
     pub(crate) fn order_request<'a>(&'a self, order: &'a Order) -> OrderRequest<'a> {
         let (reference, merchant_id) = (self.id.as_str(), self.merchant_id.as_str());
-        OrderRequest { reference, merchant_id, return_url: None, descriptor: &self.descriptor, now: self.now, order }
+        let descriptor = &self.descriptor;
+        OrderRequest { reference, merchant_id, return_url: None, place: None, descriptor, now: self.now, order }
     }
 }
 

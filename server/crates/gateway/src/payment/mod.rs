@@ -47,6 +47,7 @@ mod held_card;
 mod identity;
 mod in_flight;
 pub(super) mod intake;
+mod late_approval;
 pub mod listing;
 pub mod messages;
 pub mod order;

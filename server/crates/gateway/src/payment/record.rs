@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use tillgate_connector::{ConnectorResult, Order, PaymentRoute};
-use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId, ScheduleId};
 use tillgate_domain::parameter_defaults;
 use tillgate_domain::payment::debit_step::DebitStep;
@@ -79,7 +78,7 @@ impl Gateway {
         let redirect = self.make_redirect(&intake, &authorized, &identity, context, brand_return_url)?;
         let awaits_connector = authorized.awaits_connector;
         let mut payment = draft_payment(&intake, &authorized.result, identity, context, redirect);
-        set_external_connector(&mut payment, &intake.payer, route, awaits_connector);
+        set_external_connector(&mut payment, &intake, route, awaits_connector);
         let Intake { payer, order, account, mut parameters, wallet_token, mut from_gateway } = intake;
         let credential_changes =
             self.prepare_credential_changes(credential_owner, &payment, account.as_ref(), &mut parameters, sender)?;
@@ -173,11 +172,12 @@ fn required_keys(credential_changes: &Option<CredentialChanges>, risk_check: &Op
 
 /// Records the external connector of a payment, if it has one that is or will be asked. `awaits_connector`: it is asked
 /// as soon as the payment is written.
-fn set_external_connector(payment: &mut Payment, payer: &Entity, route: &PaymentRoute, awaits_connector: bool) {
+fn set_external_connector(payment: &mut Payment, intake: &Intake, route: &PaymentRoute, awaits_connector: bool) {
     payment.unannounced = awaits_connector;
     if route.connector.capabilities().is_external && (awaits_connector || payment.redirect.is_some()) {
         payment.connector = Some(route.connector.name().to_owned());
-        payment.acquirer_merchant = Some(payer.acquirer_merchant_id().to_owned());
+        payment.acquirer_merchant = Some(intake.payer.acquirer_merchant_id().to_owned());
+        payment.place = route.connector.place_order(&intake.order, None);
     }
 }
 
@@ -218,7 +218,8 @@ fn decline_by_risk(
     reversal: Option<(PaymentId, ResultCode)>,
     wallet_token: Option<UsedWalletToken>,
 ) -> (Changes, Arc<Payment>) {
-    let mut payment = Payment { connector: None, schedule: None, acquirer_merchant: None, ..payment.declined(code) };
+    let payment = payment.declined(code);
+    let mut payment = Payment { connector: None, schedule: None, acquirer_merchant: None, place: None, ..payment };
     if reversal.is_none() {
         // An in-process connector has answered already, but the payment is not executed.
         payment = Payment { connector_tx_ids: ConnectorTxIds::default(), ..payment.without_response_details() };

@@ -175,6 +175,7 @@ impl Gateway {
             reference: format!("{id}-reversal"),
             original_reference: id.as_str().to_owned(),
             earlier: EarlierPayment::of_request(payment, id.as_str()),
+            place: None,
             merchant_id: inquiry.merchant_id,
             connector_tx_ids: ConnectorTxIds::default(),
             amount,
@@ -208,6 +209,7 @@ pub(crate) async fn send_modification(
         reference: payment.id.as_str().to_owned(),
         earlier: EarlierPayment::of_request(referenced, &original_reference),
         original_reference,
+        place: payment.place.clone(),
         merchant_id: referenced.acquirer_merchant_id().to_owned(),
         connector_tx_ids: referenced.connector_tx_ids.clone(),
         amount: if modification_type == ModificationType::Reversal {
@@ -241,6 +243,7 @@ async fn reverse_payment(
             reference: format!("{}-capture", modification.reference),
             earlier: EarlierPayment::of_request(referenced, &capture),
             original_reference: capture,
+            place: None,
             // Of a part that was approved, only the part was captured.
             amount: referenced.amount,
             ..modification.clone()

@@ -46,6 +46,7 @@ impl Gateway {
             reference: reversal.as_str().to_owned(),
             original_reference: payment.id.as_str().to_owned(),
             earlier: EarlierPayment::of_request(payment, payment.id.as_str()),
+            place: None,
             merchant_id: payment.acquirer_merchant_id().to_owned(),
             connector_tx_ids: ConnectorTxIds::default(),
             amount: payment.connector_amount(),

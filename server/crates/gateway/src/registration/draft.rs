@@ -81,8 +81,15 @@ impl Gateway {
         let id = RegistrationId::new(self.next_id_time(entity), random_bytes()?);
         let today = now.to_zoned(TimeZone::UTC).date();
         let (reference, merchant_id) = (id.as_str(), intake.payer.acquirer_merchant_id());
-        let request =
-            OrderRequest { reference, merchant_id, return_url: None, descriptor: "", now, order: &intake.order };
+        let request = OrderRequest {
+            reference,
+            merchant_id,
+            return_url: None,
+            place: None,
+            descriptor: "",
+            now,
+            order: &intake.order,
+        };
         // A forced outcome may be pending, but no later event would end a pending registration.
         let (ConnectorOutcome::Approved(result) | ConnectorOutcome::Declined(result)) =
             route.connector.verify(&request).await

@@ -3,6 +3,7 @@
 use tillgate_domain::payment::PaymentType;
 
 use super::config::Iso8583Config;
+use super::numbering::TraceNumber;
 use super::request::{CommonData, RequestFault, set_fitted, set_present};
 use crate::iso8583::{DataTable, Datum, EncodeError, IsoMessage, IsoRequestKind};
 use crate::{CardSource, FullAccount, FullCard, Order, OrderRequest, StandingInstructionParameters};
@@ -17,19 +18,20 @@ pub(super) fn request_kind(payment_type: PaymentType) -> Option<IsoRequestKind> 
     }
 }
 
-/// Makes the message of an order with a card.
+/// Makes the message of an order with a card. `attempt` is 0, but for a verification whose trace number was in use.
 pub(super) fn build_order(
     config: &Iso8583Config,
     request: &OrderRequest<'_>,
     card: &FullCard,
     kind: IsoRequestKind,
+    attempt: u32,
 ) -> Result<IsoMessage, RequestFault> {
     let (data, order) = (config.dialect.data(), request.order);
     let common = CommonData {
         kind,
         reference: request.reference,
         first_reference: request.reference,
-        attempt: 0,
+        trace: TraceNumber::of_place(request.place, attempt),
         amount: (kind != IsoRequestKind::Verify).then_some(order.amount),
         currency: order.amount,
         merchant_id: request.merchant_id,

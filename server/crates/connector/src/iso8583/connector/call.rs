@@ -8,11 +8,12 @@ use tokio::time::{Instant, sleep};
 
 use super::answer::interpret_answer;
 use super::connection::HostMessages;
+use super::late_answers::LateApprovals;
 use super::message_key::request_key;
 use super::record::{CallEnd, RecordedCall};
 use super::request::RequestFault;
 use crate::iso8583::{DecodeError, IsoFault, IsoMessage, IsoRequestKind};
-use crate::line::{GroupFault, LineGroup, NotSentReason, SendFault, UnknownReason};
+use crate::line::{GroupFault, KeyUse, LineGroup, NotSentReason, SendFault, UnknownReason};
 
 /// Wait before a number in use is tried again. Requests last longer, so a shorter one would only cost time.
 const NUMBER_RETRY: Duration = Duration::from_millis(50);
@@ -37,8 +38,9 @@ pub(super) struct IsoCall<'a> {
     pub(super) is_repeated: bool,
     /// True if the outcome of the original of a reversal is known: the host has approved it.
     pub(super) is_original_known: bool,
-    /// True if the request may have another trace number each time. Only a reversal: its meaning is in the original
-    /// data elements, and executing it twice changes nothing. A host knows a repeated capture by its number.
+    /// True if the request may have another trace number each time: a verification, which moves no money, and a
+    /// reversal, whose meaning is in the original data elements, and which changes nothing if it is executed twice. A
+    /// host knows a repeated capture by its number.
     pub(super) can_renumber: bool,
 }
 
@@ -48,25 +50,26 @@ impl HostMessages {
     /// that was sent or refused; `None` if it could not be made.
     pub(super) async fn send_call(
         &self,
-        group: &LineGroup,
+        (group, late): (&LineGroup, &LateApprovals),
         call: IsoCall<'_>,
         answer_timeout: Duration,
         build: impl Fn(u32) -> Result<IsoMessage, RequestFault> + Send + Sync,
     ) -> (Option<IsoMessage>, CallEnd) {
         let mut record = RecordedCall::begin(self.dialect(), call.kind, call.reference);
-        let end = self.send_with_number(group, call, answer_timeout, &build, &mut record).await;
+        let end = self.send_with_number((group, late), call, answer_timeout, &build, &mut record).await;
         record.end(end)
     }
 
     async fn send_with_number(
         &self,
-        group: &LineGroup,
+        (group, late): (&LineGroup, &LateApprovals),
         call: IsoCall<'_>,
         answer_timeout: Duration,
         build: &(impl Fn(u32) -> Result<IsoMessage, RequestFault> + Send + Sync),
         record: &mut RecordedCall<'_>,
     ) -> CallEnd {
         let deadline = Instant::now() + answer_timeout.min(MAX_NUMBER_WAIT);
+        let key_use = if call.is_repeated { KeyUse::Repeated } else { KeyUse::New };
         let mut attempt = 0;
         loop {
             let message = match build(attempt) {
@@ -82,11 +85,19 @@ impl HostMessages {
                 let fault = "the request lacks a field of the correlation".to_owned();
                 return CallEnd::NotSent(FaultKind::Request, fault);
             };
-            let fault = match group.send_request(&key, &bytes).await {
-                Ok(answer) => return self.read_answer(call, &message, &answer.message),
+            // Remembered until the answer arrives: the caller may give up, and the host may answer later.
+            late.remember_request(call.kind, &key, call.reference);
+            let fault = match group.send_request(&key, key_use, &bytes).await {
+                Ok(answer) => {
+                    late.forget_request(&key);
+                    return self.read_answer(call, &message, &answer.message);
+                }
                 Err(fault) => fault,
             };
             let is_in_use = matches!(fault.fault, SendFault::NotSent(NotSentReason::KeyInUse(_)));
+            if matches!(fault.fault, SendFault::NotSent(_)) && !is_in_use {
+                late.forget_request(&key);
+            }
             if is_in_use && call.can_renumber && attempt < MAX_ATTEMPTS {
                 attempt += 1;
             } else if is_in_use && Instant::now() < deadline {

@@ -9,6 +9,7 @@
 //! merchant_category = "5999"      # optional, as the next two: for payments without merchant.mcc
 //! merchant_city = "Oslo"
 //! merchant_country = "NO"
+//! trace_numbers = "1-499999"      # optional, all: nodes that share a terminal need numbers of their own
 //! captures = "parts"              # optional: "parts", "one-part" or "whole"
 //! cut_off = "22:00"               # optional: end of the day for reversals of debits, UTC
 //!
@@ -16,6 +17,8 @@
 //! name = "acquirer/1"
 //! address = "host.example:8583"
 //! priority = 0                    # optional: 0 is used first
+//! system = "acquirer"             # optional: lines to hosts that do not know each other's payments have other names
+//! entities = "live"               # optional: "live", "sandbox" or "all"
 //! security = "tls"                # or "plain"
 //! ca_file = "/etc/ca.pem"         # optional, with "tls": trusted instead of the system's certificates
 //! brands = ["VISA"]               # rules, all optional: the line takes a payment that all of them admit
@@ -27,9 +30,10 @@
 //! limits = { max_in_flight = 64 } # optional: LineLimits, times end in _ms
 //! ```
 //!
-//! A follow-up payment takes a line whose rules admit the earlier payment. Before rules change, lines that they take
-//! payments away from have to finish the reversals of those payments.
+//! The name of its system is stored with each payment, and its captures, refunds and reversals take any line of that
+//! system, whatever the rules say.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,12 +42,16 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 use super::config_lines::{LineTable, RoutedLineConfig};
+use super::numbering::TRACE_NUMBERS;
 use crate::iso8583::{DIALECTS, Datum, Dialect, IsoRequestKind, MacKey};
 use crate::{CaptureSupport, iso8583};
 
 /// Maximum time for an answer. The gateway waits a minute for an outcome, and may ask for two: of a reversed capture
 /// and of its preauthorization.
 const MAX_ANSWER_TIMEOUT: u64 = 29_000;
+
+/// Minimum count of trace numbers. A number must not come again while its request may be in flight, or in its second.
+const MIN_TRACES: u32 = 10_000;
 
 /// The reason why a configuration cannot be used. Its text names the key.
 #[derive(Debug, thiserror::Error)]
@@ -102,6 +110,7 @@ struct ConfigFile {
     merchant_category: Option<String>,
     merchant_city: Option<String>,
     merchant_country: Option<String>,
+    trace_numbers: Option<String>,
     #[serde(default)]
     captures: CaptureEntry,
     cut_off: Option<String>,
@@ -123,6 +132,7 @@ pub struct Iso8583Config {
     pub(super) merchant_category: Option<String>,
     pub(super) merchant_city: Option<String>,
     pub(super) merchant_country: Option<String>,
+    pub(super) trace_numbers: RangeInclusive<u32>,
     pub(super) captures: CaptureSupport,
     pub(super) cut_off: Option<Time>,
     pub(super) lines: Vec<RoutedLineConfig>,
@@ -160,6 +170,7 @@ impl Iso8583Config {
             merchant_category: file.merchant_category,
             merchant_city: file.merchant_city,
             merchant_country: file.merchant_country,
+            trace_numbers: read_trace_numbers(file.trace_numbers.as_deref())?,
             captures: match file.captures {
                 CaptureEntry::Parts => CaptureSupport::Parts,
                 CaptureEntry::OnePart => CaptureSupport::OnePart,
@@ -235,6 +246,18 @@ fn check_text(key: &str, value: &str) -> Result<(), Iso8583ConfigError> {
 fn read_time_zone(name: Option<&str>) -> Result<TimeZone, Iso8583ConfigError> {
     let refuse = |name: &str| Iso8583ConfigError::new("time_zone", format!("{name:?} is no zone such as Europe/Oslo"));
     name.map_or(Ok(TimeZone::UTC), |name| TimeZone::get(name).map_err(|_| refuse(name)))
+}
+
+fn read_trace_numbers(text: Option<&str>) -> Result<RangeInclusive<u32>, Iso8583ConfigError> {
+    let Some(text) = text else { return Ok(TRACE_NUMBERS) };
+    let range = text.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    let is_inside = |(first, last): &(u32, u32)| {
+        TRACE_NUMBERS.contains(first) && TRACE_NUMBERS.contains(last) && last.saturating_sub(*first) + 1 >= MIN_TRACES
+    };
+    range.filter(is_inside).map(|(first, last)| first..=last).ok_or_else(|| {
+        let fault = format!("{text:?} is no range such as 1-499999, of {MIN_TRACES} numbers up to 999999 at least");
+        Iso8583ConfigError::new("trace_numbers", fault)
+    })
 }
 
 fn read_cut_off(text: Option<&str>) -> Result<Option<Time>, Iso8583ConfigError> {

@@ -1,6 +1,7 @@
 //! The lines of a connector's configuration: addresses, limits and routing rules.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -12,6 +13,11 @@ use crate::line::{LineAddress, LineConfig, LineLimits, LineSecurity};
 /// Maximum number of lines. The groups of lines are remembered by the set of their members.
 const MAX_LINES: usize = 32;
 
+/// System of a line that names none.
+const USUAL_SYSTEM: &str = "acquirer";
+/// Maximum length of the name of a system. It is stored with each payment.
+const MAX_SYSTEM_NAME: usize = 32;
+
 /// A line in the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +28,9 @@ pub(super) struct LineTable {
     priority: u8,
     security: SecurityEntry,
     ca_file: Option<PathBuf>,
+    system: Option<String>,
+    #[serde(default)]
+    entities: LineEntities,
     #[serde(default)]
     limits: LimitsTable,
     brands: Option<Vec<String>>,
@@ -30,6 +39,30 @@ pub(super) struct LineTable {
     min_amount: Option<String>,
     max_amount: Option<String>,
     countries: Option<Vec<String>>,
+}
+
+/// Entities whose payments a line takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum LineEntities {
+    /// All. A host that keeps test payments apart by itself, or a connector with entities of one kind only.
+    #[default]
+    All,
+    /// Live entities.
+    Live,
+    /// Sandboxes.
+    Sandbox,
+}
+
+impl LineEntities {
+    /// Returns true if these are entities of this kind.
+    pub(super) fn admit(self, is_live: bool) -> bool {
+        match self {
+            Self::All => true,
+            Self::Live => is_live,
+            Self::Sandbox => !is_live,
+        }
+    }
 }
 
 /// Encryption of a line.
@@ -63,6 +96,10 @@ pub(super) struct RoutedLineConfig {
     pub(super) line: LineConfig,
     /// Priority, 0 first.
     pub(super) priority: u8,
+    /// Name of the acquirer's system.
+    pub(super) system: Arc<str>,
+    /// Entities whose payments the line takes.
+    pub(super) entities: LineEntities,
     /// Rules.
     pub(super) rules: LineRules,
 }
@@ -107,9 +144,15 @@ impl LineTable {
             .set_amounts(self.min_amount.as_deref(), self.max_amount.as_deref())
             .map_err(|fault| Iso8583ConfigError::new(key("min_amount, max_amount"), fault))?;
         rules.set_countries(self.countries).map_err(|fault| Iso8583ConfigError::new(key("countries"), fault))?;
+        let system = self.system.as_deref().unwrap_or(USUAL_SYSTEM);
+        if !is_system_name(system) {
+            let fault = format!("has to be 1 to {MAX_SYSTEM_NAME} letters, digits and hyphens");
+            return Err(Iso8583ConfigError::new(key("system"), fault));
+        }
         let address = LineAddress::parse(&self.address).map_err(refuse_line)?;
         let line = LineConfig { name: self.name.clone(), address, security, limits };
-        Ok(RoutedLineConfig { line, priority: self.priority, rules })
+        let system = system.into();
+        Ok(RoutedLineConfig { line, priority: self.priority, system, entities: self.entities, rules })
     }
 }
 
@@ -132,4 +175,9 @@ impl LimitsTable {
             key_keep_time: time(self.key_keep_time_ms, usual.key_keep_time),
         }
     }
+}
+
+fn is_system_name(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (1..=MAX_SYSTEM_NAME).contains(&name.len()) && name.bytes().all(is_part)
 }

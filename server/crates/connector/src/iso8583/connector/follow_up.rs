@@ -6,6 +6,7 @@
 use tillgate_domain::payment::PaymentType;
 
 use super::config::Iso8583Config;
+use super::numbering::TraceNumber;
 use super::request::{CommonData, RequestFault, set_fitted, set_present};
 use crate::iso8583::{Datum, IsoMessage, IsoRequestKind};
 use crate::{EarlierPayment, Modification};
@@ -37,7 +38,7 @@ pub(super) fn build_follow_up(
         kind,
         reference: &modification.reference,
         first_reference: &modification.original_reference,
-        attempt,
+        trace: TraceNumber::of_place(modification.place.as_ref(), attempt),
         amount: Some(modification.amount),
         currency: modification.amount,
         merchant_id: &modification.merchant_id,
@@ -50,7 +51,8 @@ pub(super) fn build_follow_up(
     let earlier = earlier_kind(&modification.earlier);
     let original = config.dialect.begin_request(earlier).ok_or(RequestFault::NoRequest(earlier))?;
     let mut original = IsoMessage::new(original.mti());
-    config.set_numbers(&mut original, &modification.original_reference, 0)?;
+    let original_trace = TraceNumber::of_place(modification.earlier.place.as_ref(), 0);
+    config.set_numbers(&mut original, &modification.original_reference, original_trace)?;
     data.set(&mut original, Datum::Acquirer, &config.acquirer)?;
     if let Some(original) = data.describe_original(&original) {
         data.set_original(&mut message, &original)?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use tillgate_domain::id::log_tag;
-use tillgate_domain::payment::PaymentType;
 use tillgate_domain::payment::connector_message::FaultKind;
+use tillgate_domain::payment::{Payment, PaymentType, RequestPlace};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::result::{ResultCode, codes};
 
@@ -16,13 +16,18 @@ use super::config::{Iso8583Config, Iso8583ConfigError};
 use super::connection::HostMessages;
 use super::control::IsoLineProtocol;
 use super::follow_up::build_follow_up;
-use super::late_answers::LateAnswerLog;
+use super::late_answers::LateApprovals;
+use super::numbering::TraceSequence;
 use super::record::CallEnd;
-use super::routing::{RoutedLines, RoutedPayment};
+use super::request::RequestFault;
+use super::routing::{RoutedLine, RoutedLines, RoutedPayment};
 use crate::http::codes::not_executed_code;
 use crate::iso8583::{IsoMessage, IsoRequestKind};
-use crate::line::{GroupLine, HostLine, LateAnswers, LineProtocol};
-use crate::{Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, Order, OrderRequest};
+use crate::line::{GroupLine, HostLine, LateAnswers, LineGroup, LineProtocol};
+use crate::{
+    Capabilities, Connector, ConnectorOutcome, ConnectorResult, EarlierPayment, Inquiry, Modification, Order,
+    OrderRequest,
+};
 
 /// A connector to the host of a card acquirer. Clones share the lines.
 #[derive(Debug, Clone)]
@@ -31,6 +36,8 @@ pub struct Iso8583Connector {
     config: Arc<Iso8583Config>,
     messages: HostMessages,
     lines: Arc<RoutedLines>,
+    late_approvals: Arc<LateApprovals>,
+    traces: Arc<TraceSequence>,
     capabilities: Capabilities,
     approval_code: ResultCode,
 }
@@ -61,19 +68,28 @@ impl Iso8583Connector {
             let fault = "its sign-on, echo or sign-off cannot be encoded; the log has the field";
             return Err(Iso8583ConfigError::new("dialect", fault));
         }
-        let late_answers: Arc<dyn LateAnswers> = Arc::new(LateAnswerLog::new(messages.clone()));
+        let late_approvals = Arc::new(LateApprovals::new(messages.clone()));
+        let late_answers: Arc<dyn LateAnswers> = Arc::clone(&late_approvals) as Arc<dyn LateAnswers>;
         let mut lines = Vec::new();
         for routed in &config.lines {
             let line = HostLine::start(routed.line.clone(), Arc::clone(&protocol), Arc::clone(&late_answers));
             let line = line.map_err(|error| Iso8583ConfigError::Line { name: routed.line.name.clone(), error })?;
-            lines.push((GroupLine { priority: routed.priority, line: Arc::new(line) }, routed.rules.clone()));
+            lines.push(RoutedLine {
+                member: GroupLine { priority: routed.priority, line: Arc::new(line) },
+                system: Arc::clone(&routed.system),
+                entities: routed.entities,
+                rules: routed.rules.clone(),
+            });
         }
         let capabilities = describe_capabilities(&config);
+        let traces = Arc::new(TraceSequence::new(config.trace_numbers.clone()));
         Ok(Self {
             name: name.to_owned(),
             config: Arc::new(config),
             messages,
             lines: Arc::new(RoutedLines::new(lines)),
+            late_approvals,
+            traces,
             capabilities,
             approval_code,
         })
@@ -90,6 +106,38 @@ impl Iso8583Connector {
         self.lines.all()
     }
 
+    /// Returns true if real money moves.
+    fn is_live(&self) -> bool {
+        self.approval_code == codes::SUCCESS_LIVE
+    }
+
+    /// Returns the facts about an order that rules of lines look at.
+    fn routed_order<'a>(&'a self, order: &'a Order) -> RoutedPayment<'a> {
+        RoutedPayment::of_order(order, self.config.merchant_country.as_deref(), self.is_live())
+    }
+
+    /// Returns the lines to the system that knows an earlier payment. Of a payment without a stored system, the lines
+    /// whose rules admit it.
+    fn find_group_of(&self, earlier: &EarlierPayment) -> Option<Arc<LineGroup>> {
+        match &earlier.place {
+            Some(place) => self.lines.find_system(&place.system, self.is_live()),
+            None => {
+                let country = self.config.merchant_country.as_deref();
+                self.lines.find_group(&RoutedPayment::of_earlier(earlier, country, self.is_live()), None)
+            }
+        }
+    }
+
+    /// Sends a request on these lines. See [`HostMessages::send_call`].
+    async fn send_call(
+        &self,
+        group: &LineGroup,
+        call: IsoCall<'_>,
+        build: impl Fn(u32) -> Result<IsoMessage, RequestFault> + Send + Sync,
+    ) -> (Option<IsoMessage>, CallEnd) {
+        self.messages.send_call((group, &self.late_approvals), call, self.config.answer_timeout, build).await
+    }
+
     /// Sends the order of a payment. Declines an order that the dialect cannot express, without sending it.
     async fn send_order(&self, request: &OrderRequest<'_>, kind: IsoRequestKind) -> ConnectorOutcome {
         let order = request.order;
@@ -97,8 +145,10 @@ impl Iso8583Connector {
         if self.config.dialect.request(kind).is_none() {
             return codes::TYPE_NOT_CONFIGURED.into();
         }
-        let payment = RoutedPayment::of_order(request, self.config.merchant_country.as_deref());
-        let Some(group) = self.lines.find_group(&payment) else { return codes::METHOD_NOT_CONFIGURED.into() };
+        let system = request.place.map(|place| place.system.as_str());
+        let Some(group) = self.lines.find_group(&self.routed_order(order), system) else {
+            return codes::METHOD_NOT_CONFIGURED.into();
+        };
         let call = IsoCall {
             kind,
             reference: request.reference,
@@ -106,10 +156,10 @@ impl Iso8583Connector {
             allows_part: matches!(kind, IsoRequestKind::Authorize | IsoRequestKind::Debit),
             is_repeated: false,
             is_original_known: false,
-            can_renumber: false,
+            can_renumber: kind == IsoRequestKind::Verify,
         };
-        let build = |_| build_order(&self.config, request, card, kind);
-        let (message, end) = self.messages.send_call(&group, call, self.config.answer_timeout, build).await;
+        let build = |attempt| build_order(&self.config, request, card, kind, attempt);
+        let (message, end) = self.send_call(&group, call, build).await;
         self.translate_end(request.reference, message, end)
     }
 
@@ -119,10 +169,9 @@ impl Iso8583Connector {
             return codes::TYPE_NOT_CONFIGURED.into();
         }
         let reference = &modification.reference;
-        let payment = RoutedPayment::of_earlier(&modification.earlier, self.config.merchant_country.as_deref());
         let is_reversal = matches!(kind, IsoRequestKind::Reverse | IsoRequestKind::ReverseRepeat);
-        let Some(group) = self.lines.find_group(&payment) else {
-            // The rules may have changed since the request was sent the first time.
+        let Some(group) = self.find_group_of(&modification.earlier) else {
+            // The configuration may have changed since the request was sent the first time.
             let fault = "no line takes the payment".to_owned();
             let fault = CallEnd::NotSent(FaultKind::Connection, fault);
             return self.translate_repeatable(modification, None, fault);
@@ -137,7 +186,7 @@ impl Iso8583Connector {
             can_renumber: is_reversal,
         };
         let build = |attempt| build_follow_up(&self.config, modification, kind, attempt);
-        let (message, end) = self.messages.send_call(&group, call, self.config.answer_timeout, build).await;
+        let (message, end) = self.send_call(&group, call, build).await;
         self.translate_repeatable(modification, message, end)
     }
 
@@ -236,8 +285,19 @@ impl Connector for Iso8583Connector {
     }
 
     fn known_decline(&self, request: &OrderRequest<'_>) -> Option<ResultCode> {
-        let payment = RoutedPayment::of_order(request, self.config.merchant_country.as_deref());
-        (!self.lines.has_line_for(&payment)).then_some(codes::METHOD_NOT_CONFIGURED)
+        (!self.lines.has_line_for(&self.routed_order(request.order))).then_some(codes::METHOD_NOT_CONFIGURED)
+    }
+
+    fn place_order(&self, order: &Order, stored: Option<&RequestPlace>) -> Option<RequestPlace> {
+        let stored_system = stored.map(|place| place.system.as_str());
+        let system = self.lines.choose_system(&self.routed_order(order), stored_system)?;
+        let new = || RequestPlace { system: system.to_string(), number: Some(self.traces.next_number()) };
+        Some(stored.filter(|place| *place.system == **system).cloned().unwrap_or_else(new))
+    }
+
+    fn place_follow_up(&self, earlier: &Payment) -> Option<RequestPlace> {
+        let system = earlier.place.as_ref()?.system.clone();
+        Some(RequestPlace { system, number: Some(self.traces.next_number()) })
     }
 
     async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
@@ -283,5 +343,9 @@ impl Connector for Iso8583Connector {
     async fn inquire(&self, _: &Inquiry) -> Option<ConnectorOutcome> {
         // ISO 8583 has no inquiry. Without an outcome the gateway reverses the payment, and the reversal is certain.
         None
+    }
+
+    async fn next_late_approval(&self) -> String {
+        self.late_approvals.next_approval().await
     }
 }

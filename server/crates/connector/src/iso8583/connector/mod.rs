@@ -1,8 +1,8 @@
 //! The connector to card acquirers with ISO 8583: joins the dialects and the lines.
 //!
-//! Nothing is stored before a request: trace number, time and reference follow from the gateway's own reference, which
-//! is stored already. So there is no sequence to lock, and after a crash a reversal names the same original request.
-//! ISO 8583 has no inquiry: a payment without an answer is reversed by the gateway.
+//! Trace number and system of a payment are stored with it before its request is sent; time and reference follow from
+//! its id. So after a crash a reversal names the same original request, and goes to the host that may know it. ISO 8583
+//! has no inquiry: a payment without an answer is reversed by the gateway, also if its approval arrives after its end.
 
 mod answer;
 mod authorization;

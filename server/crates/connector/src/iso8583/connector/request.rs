@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use tillgate_shared::money::Amount;
 
 use super::config::Iso8583Config;
-use super::numbering::{derive_reference, derive_time, derive_trace_number};
+use super::numbering::{TraceNumber, derive_reference, derive_time};
 use crate::http::request::to_minor_units;
 use crate::iso8583::{DataTable, Datum, EncodeError, IsoMessage, IsoRequestKind};
 
@@ -34,8 +34,8 @@ pub(super) struct CommonData<'a> {
     pub(super) reference: &'a str,
     /// Reference of the earliest request of the payment, whose retrieval reference number is used.
     pub(super) first_reference: &'a str,
-    /// 0, but for a reversal whose trace number was in use.
-    pub(super) attempt: u32,
+    /// Trace number.
+    pub(super) trace: TraceNumber,
     /// Amount. `None` for a verification.
     pub(super) amount: Option<Amount>,
     /// Currency and amount of the order.
@@ -52,7 +52,7 @@ impl Iso8583Config {
         let units = common.amount.map_or(Some(0), to_minor_units).ok_or(RequestFault::Amount)?;
         data.set(&mut message, Datum::Amount, &units.to_string())?;
         data.set(&mut message, Datum::Currency, &common.currency.currency().number())?;
-        self.set_numbers(&mut message, common.reference, common.attempt)?;
+        self.set_numbers(&mut message, common.reference, common.trace)?;
         let reference = derive_reference(common.first_reference, data.is_numeric(Datum::Reference));
         for (datum, text) in [
             (Datum::Acquirer, self.acquirer.as_str()),
@@ -70,7 +70,7 @@ impl Iso8583Config {
         &self,
         message: &mut IsoMessage,
         reference: &str,
-        attempt: u32,
+        trace: TraceNumber,
     ) -> Result<(), RequestFault> {
         let data = self.dialect.data();
         let time = derive_time(reference).ok_or(RequestFault::Reference)?;
@@ -78,7 +78,7 @@ impl Iso8583Config {
         data.set_time(message, Datum::Transmitted, time.to_zoned(TimeZone::UTC).datetime())?;
         data.set_time(message, Datum::LocalTime, local)?;
         data.set_time(message, Datum::LocalDate, local)?;
-        data.set(message, Datum::TraceNumber, &derive_trace_number(reference, attempt))?;
+        data.set(message, Datum::TraceNumber, &trace.to_digits(reference))?;
         Ok(())
     }
 }

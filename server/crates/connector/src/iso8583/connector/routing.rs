@@ -7,8 +7,9 @@ use tillgate_shared::brand::Brand;
 use tillgate_shared::format::amount::parse_hundredths;
 use tillgate_shared::money::{Amount, Currency};
 
+use super::config_lines::LineEntities;
 use crate::line::{GroupLine, LineGroup};
-use crate::{EarlierPayment, OrderRequest};
+use crate::{EarlierPayment, Order};
 
 /// Digits of a card number that a rule can look at.
 const BIN_LENGTH: usize = 6;
@@ -25,21 +26,22 @@ pub(super) struct RoutedPayment<'a> {
     pub(super) amount: Amount,
     /// Country of the merchant.
     pub(super) country: Option<&'a str>,
+    /// True if real money moves.
+    pub(super) is_live: bool,
 }
 
 impl<'a> RoutedPayment<'a> {
     /// Reads the facts of an order. `country` is the country in the configuration, for merchants without one.
-    pub(super) fn of_order(request: &OrderRequest<'a>, country: Option<&'a str>) -> Self {
-        let order = request.order;
+    pub(super) fn of_order(order: &'a Order, country: Option<&'a str>, is_live: bool) -> Self {
         let named = order.context.merchant.iter().find(|(name, _)| name == "merchant.country");
         let country = named.map(|(_, value)| value.as_str()).or(country);
-        Self { brand: order.brand.code, bin: order.account.bin(), amount: order.amount, country }
+        Self { brand: order.brand.code, bin: order.account.bin(), amount: order.amount, country, is_live }
     }
 
     /// Reads the facts of an earlier payment.
-    pub(super) fn of_earlier(earlier: &'a EarlierPayment, country: Option<&'a str>) -> Self {
+    pub(super) fn of_earlier(earlier: &'a EarlierPayment, country: Option<&'a str>, is_live: bool) -> Self {
         let country = earlier.merchant_country.as_deref().or(country);
-        Self { brand: &earlier.brand, bin: earlier.bin.as_deref(), amount: earlier.amount, country }
+        Self { brand: &earlier.brand, bin: earlier.bin.as_deref(), amount: earlier.amount, country, is_live }
     }
 }
 
@@ -142,10 +144,23 @@ fn parse_bin_range(text: &str) -> Option<(u32, u32)> {
     Some(range).filter(|(first, last)| first <= last)
 }
 
+/// A line with everything that routing looks at.
+#[derive(Debug)]
+pub(super) struct RoutedLine {
+    /// The line with its priority.
+    pub(super) member: GroupLine,
+    /// Name of the acquirer's system that the line leads to. Another system does not know the payments of this one.
+    pub(super) system: Arc<str>,
+    /// Entities whose payments the line takes.
+    pub(super) entities: LineEntities,
+    /// Rules about payments.
+    pub(super) rules: LineRules,
+}
+
 /// The lines of a connector, with the groups that payments need.
 #[derive(Debug)]
 pub(super) struct RoutedLines {
-    lines: Vec<(GroupLine, LineRules)>,
+    lines: Vec<RoutedLine>,
     /// Groups by the set of their lines, one bit each. A group has to live on, because it balances the load and holds
     /// the keys in use. Locked for a few instructions.
     groups: Mutex<HashMap<u32, Arc<LineGroup>>>,
@@ -153,40 +168,60 @@ pub(super) struct RoutedLines {
 
 impl RoutedLines {
     /// Makes the lines.
-    pub(super) fn new(lines: Vec<(GroupLine, LineRules)>) -> Self {
+    pub(super) fn new(lines: Vec<RoutedLine>) -> Self {
         Self { lines, groups: Mutex::default() }
     }
 
     /// Returns all lines.
     pub(super) fn all(&self) -> impl Iterator<Item = &GroupLine> {
-        self.lines.iter().map(|(line, _)| line)
+        self.lines.iter().map(|line| &line.member)
     }
 
-    /// Returns the lines that take a payment. `None` if none does.
-    pub(super) fn find_group(&self, payment: &RoutedPayment<'_>) -> Option<Arc<LineGroup>> {
-        let members = self.find_members(payment);
-        if members == 0 {
-            return None;
-        }
-        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        let group = groups.entry(members).or_insert_with(|| {
-            let is_member =
-                |place: usize| members & 1_u32.checked_shl(u32::try_from(place).unwrap_or(32)).unwrap_or(0) != 0;
-            let lines = self.lines.iter().enumerate().filter(|(place, _)| is_member(*place));
-            Arc::new(LineGroup::new(lines.map(|(_, (line, _))| line.clone()).collect()))
-        });
-        Some(Arc::clone(group))
+    /// Returns the system of the line that should take a payment now: one that is connected, if there is one, of the
+    /// first priority. The stored system of the payment comes before others. `None` if no line takes such payments.
+    pub(super) fn choose_system(&self, payment: &RoutedPayment<'_>, stored: Option<&str>) -> Option<&Arc<str>> {
+        let lines = self.lines.iter().filter(|line| line.takes_payment(payment));
+        let order = |line: &&RoutedLine| {
+            let handle = &line.member.line;
+            let is_other = stored.is_some_and(|stored| *line.system != *stored);
+            (!handle.can_take_request(), is_other, line.member.priority, handle.count_in_flight())
+        };
+        lines.min_by_key(order).map(|line| &line.system)
+    }
+
+    /// Returns the lines that take a payment, of this system if it is known. `None` if no line does.
+    pub(super) fn find_group(&self, payment: &RoutedPayment<'_>, system: Option<&str>) -> Option<Arc<LineGroup>> {
+        self.group_where(|line| line.takes_payment(payment) && system.is_none_or(|system| *line.system == *system))
+    }
+
+    /// Returns the lines of a system for these entities, whatever their rules say about new payments. `None` if there
+    /// are none.
+    pub(super) fn find_system(&self, system: &str, is_live: bool) -> Option<Arc<LineGroup>> {
+        self.group_where(|line| *line.system == *system && line.entities.admit(is_live))
     }
 
     /// Returns true if a line takes a payment.
     pub(super) fn has_line_for(&self, payment: &RoutedPayment<'_>) -> bool {
-        self.find_members(payment) != 0
+        self.lines.iter().any(|line| line.takes_payment(payment))
     }
 
-    /// Returns a bit for each line that takes a payment.
-    fn find_members(&self, payment: &RoutedPayment<'_>) -> u32 {
-        let bits = self.lines.iter().zip(0_u32..).filter(|((_, rules), _)| rules.allows_payment(payment));
-        bits.fold(0, |members, (_, place)| members | 1_u32.checked_shl(place).unwrap_or(0))
+    fn group_where(&self, is_member: impl Fn(&RoutedLine) -> bool) -> Option<Arc<LineGroup>> {
+        let members: Vec<(u32, &RoutedLine)> = (0_u32..).zip(&self.lines).filter(|(_, line)| is_member(line)).collect();
+        let set = members.iter().fold(0, |set, (place, _)| set | 1_u32.checked_shl(*place).unwrap_or(0));
+        if set == 0 {
+            return None;
+        }
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let group = groups.entry(set).or_insert_with(|| {
+            Arc::new(LineGroup::new(members.into_iter().map(|(_, line)| line.member.clone()).collect()))
+        });
+        Some(Arc::clone(group))
+    }
+}
+
+impl RoutedLine {
+    fn takes_payment(&self, payment: &RoutedPayment<'_>) -> bool {
+        self.entities.admit(payment.is_live) && self.rules.allows_payment(payment)
     }
 }
 
@@ -198,7 +233,7 @@ mod tests {
     /// Returns true if rules admit a payment of this brand, BIN, amount, currency and country.
     fn allows(rules: &LineRules, brand: &str, bin: &str, amount: (&str, &str), country: Option<&str>) -> bool {
         let amount = Amount::parse(amount.0, Currency::parse(amount.1).unwrap()).unwrap();
-        rules.allows_payment(&RoutedPayment { brand, bin: Some(bin), amount, country })
+        rules.allows_payment(&RoutedPayment { brand, bin: Some(bin), amount, country, is_live: true })
     }
 
     #[test]

@@ -108,7 +108,7 @@ async fn send_many(group: Arc<LineGroup>, sender: usize) -> Vec<(String, Result<
         let body = format!("{sender}/{number}");
         let name = format!("{}-{number}", sender / 2);
         let message = format!("Q:{name}:{body}");
-        let sent = group.send_request(&key(&name), message.as_bytes()).await;
+        let sent = group.send_request(&key(&name), KeyUse::New, message.as_bytes()).await;
         if is_refused(&sent) {
             tokio::time::sleep(ms(2)).await;
         }

@@ -15,7 +15,7 @@ fn spawn_large(test: &TestLine, first: usize, count: usize) -> Vec<tokio::task::
         tokio::spawn(async move {
             let start = format!("Q:{number}:");
             let message = format!("{start}{}", "x".repeat(LARGE - start.len()));
-            let answer = line.send_request(key(&number.to_string()), message.as_bytes()).await?;
+            let answer = line.send_request(key(&number.to_string()), KeyUse::New, message.as_bytes()).await?;
             Ok(words::body(&answer))
         })
     });
@@ -63,7 +63,11 @@ async fn what_was_not_sent_can_use_its_key_again_and_what_is_unknown_cannot() {
     drop(peer);
     for (number, request) in requests.into_iter().enumerate() {
         let result = within(request).await.unwrap();
-        assert_eq!(is_unknown(&result), test.line.has_used_key(&key(&number.to_string())), "{number}: {result:?}");
+        assert_eq!(
+            is_unknown(&result),
+            test.line.has_used_key(&key(&number.to_string()), KeyUse::New),
+            "{number}: {result:?}"
+        );
     }
 }
 

@@ -35,7 +35,7 @@ type GroupTask = tokio::task::JoinHandle<Result<GroupAnswer, GroupFault>>;
 
 fn spawn(group: &Arc<LineGroup>, name: &str) -> GroupTask {
     let (group, name) = (Arc::clone(group), name.to_owned());
-    tokio::spawn(async move { group.send_request(&key(&name), format!("Q:{name}:").as_bytes()).await })
+    tokio::spawn(async move { group.send_request(&key(&name), KeyUse::New, format!("Q:{name}:").as_bytes()).await })
 }
 
 #[tokio::test]
@@ -165,6 +165,6 @@ async fn a_full_line_passes_requests_on_to_the_next_priority() {
 
 #[tokio::test]
 async fn an_empty_group_sends_nothing() {
-    let fault = LineGroup::new(Vec::new()).send_request(&key("1"), b"Q:1:").await.unwrap_err();
+    let fault = LineGroup::new(Vec::new()).send_request(&key("1"), KeyUse::New, b"Q:1:").await.unwrap_err();
     assert_eq!(fault.to_string(), "the request was not sent: no line is configured");
 }

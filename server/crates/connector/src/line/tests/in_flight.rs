@@ -87,7 +87,7 @@ async fn a_message_that_cannot_be_framed_is_not_sent() {
     let test = TestLine::connect(&host, patient());
     let mut peer = host.accept().await;
     reach(&test.line, LinePhase::Connected).await;
-    let fault = test.line.send_request(key("1"), &vec![0; 2 << 20]).await.unwrap_err();
+    let fault = test.line.send_request(key("1"), KeyUse::New, &vec![0; 2 << 20]).await.unwrap_err();
     assert_eq!(fault.to_string(), "the request was not sent: the message cannot be framed: the message is too long");
     let request = test.spawn("1");
     peer.answer_next("ok").await;

@@ -15,7 +15,7 @@ async fn a_key_in_flight_or_used_a_short_while_ago_is_refused() {
     assert_eq!(within(first).await.unwrap(), Ok("ok".to_owned()));
     assert!(is_not_sent(&send(&test.line, "1").await));
     within(async {
-        while test.line.has_used_key(&key("1")) {
+        while test.line.has_used_key(&key("1"), KeyUse::New) {
             tokio::time::sleep(ms(20)).await;
         }
     })
@@ -104,7 +104,7 @@ async fn an_answer_that_its_caller_has_not_read_goes_to_the_sink() {
     let mut peer = host.accept().await;
     reach(&test.line, LinePhase::Connected).await;
     let line = Arc::clone(&test.line);
-    let mut request = Box::pin(line.send_request(key("1"), b"Q:1:"));
+    let mut request = Box::pin(line.send_request(key("1"), KeyUse::New, b"Q:1:"));
     assert!(futures_util::FutureExt::now_or_never(&mut request).is_none());
     peer.answer_next("ok").await;
     observe(&test.line, |state| state.answered == 1).await;
@@ -119,7 +119,7 @@ async fn a_request_whose_caller_has_gone_before_its_turn_is_not_sent() {
     let mut peer = host.accept().await;
     reach(&test.line, LinePhase::Connected).await;
     // One thread: the task of the line cannot take the frame before the request is dropped.
-    let mut request = Box::pin(test.line.send_request(key("1"), b"Q:1:"));
+    let mut request = Box::pin(test.line.send_request(key("1"), KeyUse::New, b"Q:1:"));
     assert!(futures_util::FutureExt::now_or_never(&mut request).is_none());
     drop(request);
     let other = test.spawn("2");

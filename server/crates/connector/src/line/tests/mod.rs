@@ -93,7 +93,7 @@ fn key(text: &str) -> RequestKey {
 
 /// Sends a request with an empty body, and returns the body of its answer.
 async fn send(line: &HostLine, key: &str) -> Result<String, SendFault> {
-    let answer = line.send_request(RequestKey::new(key), format!("Q:{key}:").as_bytes()).await?;
+    let answer = line.send_request(RequestKey::new(key), KeyUse::New, format!("Q:{key}:").as_bytes()).await?;
     Ok(words::body(&answer))
 }
 

@@ -59,8 +59,9 @@ async fn exchange(stream: ScriptedStream, is_encrypted: bool) -> Vec<Result<Line
     let protocol = Arc::new(WordProtocol::default());
     let shared = Arc::new(LineShared::new(config, protocol, Arc::new(LateChannel(sink))));
     shared.set_phase(LinePhase::Connected);
-    let requests: Vec<_> =
-        ["1", "2", "3"].map(|name| shared.admit_request(key(name), frame(&format!("Q:{name}:"))).unwrap()).into();
+    let requests: Vec<_> = ["1", "2", "3"]
+        .map(|name| shared.admit_request(key(name), KeyUse::New, frame(&format!("Q:{name}:"))).unwrap())
+        .into();
     within(LineConnection::new(Arc::clone(&shared), Box::new(stream), is_encrypted).run()).await;
     let mut results = Vec::new();
     for request in requests {

@@ -121,7 +121,7 @@ async fn an_encrypted_host_that_does_not_read_loses_its_connection() {
     let body = format!("Q:1:{}", "x".repeat(1_000_000));
     let lines = (0..64).map(|number| {
         let (line, body) = (Arc::clone(&test.line), body.clone());
-        tokio::spawn(async move { line.send_request(key(&number.to_string()), body.as_bytes()).await })
+        tokio::spawn(async move { line.send_request(key(&number.to_string()), KeyUse::New, body.as_bytes()).await })
     });
     let requests: Vec<_> = lines.collect();
     let (mut not_sent, mut unknown) = (0, 0);

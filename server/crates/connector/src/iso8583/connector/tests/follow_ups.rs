@@ -44,10 +44,7 @@ async fn a_restarted_connector_captures_and_refunds_from_the_ids_alone() {
 
 #[tokio::test]
 async fn a_capture_is_repeated_with_the_same_number_until_the_host_decides() {
-    let mut host = ScriptedHost::listen("iso87-ascii-4a").await;
-    let text = config_text("iso87-ascii-4a", "answer_timeout_ms = 300", &[&host]);
-    // The numbers of ended requests are free again at once.
-    let connector = start(&text.replace("circuit_failures", "key_keep_time_ms = 1, circuit_failures")).await;
+    let (mut host, connector) = start_single("iso87-ascii-4a", "answer_timeout_ms = 300").await;
     let ids = approve_payment(&mut host, &connector, &id(1)).await;
     let first = modification(&id(2), &id(1), PaymentType::Preauthorization, &ids);
     assert_eq!(connector.capture(&first).await, ConnectorOutcome::Unknown);

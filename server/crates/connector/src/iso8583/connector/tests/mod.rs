@@ -10,6 +10,7 @@ mod lines;
 mod network;
 mod numbers;
 mod orders;
+mod places;
 mod reversals;
 
 use std::sync::Arc;
@@ -147,6 +148,7 @@ fn request<'a>(reference: &'a str, order: &'a Order) -> OrderRequest<'a> {
     OrderRequest {
         reference,
         merchant_id: "shop-1",
+        place: None,
         return_url: None,
         descriptor: "Kiln & Tide",
         now: "2026-11-23T10:20:30Z".parse().unwrap(),
@@ -166,7 +168,9 @@ fn modification(reference: &str, original: &str, payment_type: PaymentType, ids:
             bin: Some("411111".to_owned()),
             amount,
             merchant_country: None,
+            place: None,
         },
+        place: None,
         merchant_id: "shop-1".to_owned(),
         connector_tx_ids: ids.clone(),
         amount,
