@@ -4,6 +4,7 @@ mod held;
 mod host;
 mod interleaving;
 mod nodes;
+mod places;
 mod reversals;
 mod two_steps;
 

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use tillgate_connector::{
-    Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest, ShopperPage,
+    Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, Order, OrderRequest, ShopperPage,
 };
-use tillgate_domain::payment::ConnectorTxIds;
+use tillgate_domain::payment::{ConnectorTxIds, RequestPlace};
 use tillgate_shared::result::codes;
 use tokio::sync::Semaphore;
 
@@ -39,6 +39,10 @@ pub(super) struct TestHost {
     /// The order of the last authorization, as its `Debug` shows it.
     last_order: Mutex<String>,
     capabilities: Capabilities,
+    /// Systems that the next payments are placed at, the last of them for all further ones.
+    pub(super) systems: Mutex<Vec<&'static str>>,
+    /// The place of the last request.
+    pub(super) last_place: Mutex<Option<RequestPlace>>,
     /// Number of inquiries that have arrived.
     pub(super) inquiries: AtomicUsize,
     /// One permit for each request that may be answered.
@@ -53,6 +57,8 @@ impl TestHost {
             ledger: Mutex::default(),
             last_order: Mutex::default(),
             capabilities: Capabilities::without_limits(true),
+            systems: Mutex::default(),
+            last_place: Mutex::default(),
             inquiries: AtomicUsize::new(0),
             permits: Semaphore::new(1_000),
         }
@@ -115,7 +121,16 @@ impl Connector for TestHost {
         &self.capabilities
     }
 
+    fn place_order(&self, _: &Order, stored: Option<&RequestPlace>) -> Option<RequestPlace> {
+        let mut systems = self.systems.lock().unwrap();
+        let system = if systems.len() > 1 { systems.remove(0) } else { systems.first()? };
+        let is_same = |place: &&RequestPlace| place.system == system;
+        let new = || RequestPlace { system: system.to_owned(), number: Some(7) };
+        Some(stored.filter(is_same).cloned().unwrap_or_else(new))
+    }
+
     async fn authorize(&self, request: &OrderRequest<'_>) -> ConnectorOutcome {
+        *self.last_place.lock().unwrap() = request.place.cloned();
         *self.last_order.lock().unwrap() = format!("{:#?}", request.order);
         if *self.fault.lock().unwrap() == ConnectionFault::RedirectsShopper {
             return redirect_outcome();
@@ -146,6 +161,7 @@ impl Connector for TestHost {
     }
 
     async fn reverse(&self, modification: &Modification) -> ConnectorOutcome {
+        *self.last_place.lock().unwrap() = modification.earlier.place.clone();
         if *self.fault.lock().unwrap() == ConnectionFault::DeclinesReversals {
             return codes::REVERSAL_NOT_POSSIBLE.into();
         }
