@@ -20,6 +20,19 @@ pub struct HealthFields {
     /// Mistakes in the set-up, for which no live entity is served.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<SetupFaultFields>,
+    /// Lines to acquirers, in the order of the configuration.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<LineFields>,
+}
+
+/// A line to an acquirer.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Line")]
+pub struct LineFields {
+    /// Name of the line.
+    pub name: String,
+    /// `waiting`, `connecting`, `signing on`, `connected`, `circuit open`, `leaving`, `taken out` or `stopped`.
+    pub phase: &'static str,
 }
 
 /// A mistake in the set-up.
@@ -56,7 +69,7 @@ struct ResultCodeFields {
 impl HealthFields {
     /// Creates the health of a service whose store works.
     pub fn ok(faults: &[SetupFault]) -> Self {
-        Self { status: "ok", reason: None, description: None, warnings: list_warnings(faults) }
+        Self { status: "ok", reason: None, description: None, warnings: list_warnings(faults), lines: Vec::new() }
     }
 
     /// Creates the health of a service whose store has a fault.
@@ -66,13 +79,20 @@ impl HealthFields {
             reason: Some(reason),
             description: Some(description),
             warnings: list_warnings(faults),
+            lines: Vec::new(),
         }
     }
 
     /// Creates the health of a service that is about to stop.
     pub fn draining(faults: &[SetupFault]) -> Self {
         let description = Some("This server is about to stop: send requests to another one");
-        Self { status: "draining", reason: None, description, warnings: list_warnings(faults) }
+        Self { status: "draining", reason: None, description, warnings: list_warnings(faults), lines: Vec::new() }
+    }
+
+    /// Adds the lines to acquirers.
+    #[must_use]
+    pub fn with_lines(self, lines: Vec<LineFields>) -> Self {
+        Self { lines, ..self }
     }
 }
 

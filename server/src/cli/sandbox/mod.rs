@@ -3,6 +3,7 @@
 pub mod acquirer;
 pub mod acquirer_host;
 mod acquirer_lines;
+pub mod acquirer_settlement;
 pub mod clock;
 pub mod demo;
 pub mod demo_data;

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::Value;
+use tempfile::TempDir;
 use tillgate_tests::{MerchantClient, TcpForwarder, TestAcquirerHost, TestGateway, poll_until};
 
 use crate::acquirer::payments::booked_entries;
@@ -13,18 +14,20 @@ use crate::service::command_line::{output_text, run_tillgate};
 use crate::support::*;
 
 /// The dialects, each with the key of its MACs.
-const DIALECTS: [(&str, Option<&str>); 3] = [
+pub const DIALECTS: [(&str, Option<&str>); 3] = [
     ("iso87-ascii-4a", None),
     ("iso87-bcd-tpdu-2b", Some("0123456789abcdeffedcba9876543210")),
     ("iso93-ebcdic-2b", Some("603deb1015ca71be2b73aef0857d7781")),
 ];
 
 /// A gateway, an acquirer's host, the forwarder between them, and a merchant whose payments take the line.
-struct LineScene {
-    gateway: TestGateway,
-    host: TestAcquirerHost,
-    forwarder: TcpForwarder,
-    shop: MerchantClient,
+pub struct LineScene {
+    pub gateway: TestGateway,
+    pub host: TestAcquirerHost,
+    pub forwarder: TcpForwarder,
+    pub shop: MerchantClient,
+    /// The configuration and the key, which the host reads again when it restarts.
+    pub _files: TempDir,
 }
 
 /// Writes a file that only its owner can read.
@@ -33,17 +36,17 @@ fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o600))?)
 }
 
-/// Returns a configuration with one line, which gives up after two seconds.
-fn config_text(dialect: &str, address: &str) -> String {
+/// Returns a configuration with one line, which gives up after so many milliseconds.
+fn config_text(dialect: &str, address: &str, answer_timeout: u32) -> String {
     format!(
-        "dialect = \"{dialect}\"\nacquirer = \"12345678901\"\nterminal = \"TILL0001\"\nanswer_timeout_ms = 2000\n\
+        "dialect = \"{dialect}\"\nacquirer = \"12345678901\"\nterminal = \"TILL0001\"\nanswer_timeout_ms = {answer_timeout}\n\
          [[lines]]\nname = \"first\"\naddress = \"{address}\"\nsecurity = \"plain\"\n\
          limits = {{ first_backoff_ms = 20, max_backoff_ms = 100 }}\n"
     )
 }
 
 /// Waits until a host listens for ISO 8583, and returns the address.
-async fn find_iso_address(host: &TestAcquirerHost) -> anyhow::Result<String> {
+pub async fn find_iso_address(host: &TestAcquirerHost) -> anyhow::Result<String> {
     poll_until("the host listens for ISO 8583", async || {
         let log = host.read_log();
         let rest = log.split_once("listening for ISO 8583 on ").map(|(_, rest)| rest.to_owned());
@@ -54,10 +57,21 @@ async fn find_iso_address(host: &TestAcquirerHost) -> anyhow::Result<String> {
 
 impl LineScene {
     async fn start(dialect: &str, key: Option<&str>) -> anyhow::Result<Self> {
+        Self::start_with(dialect, key, 2000, &[]).await
+    }
+
+    /// Starts a gateway that waits so many milliseconds for an answer, and a host with these options.
+    pub async fn start_with(
+        dialect: &str,
+        key: Option<&str>,
+        answer_timeout: u32,
+        host_options: &[&str],
+    ) -> anyhow::Result<Self> {
         let files = tempfile::tempdir()?;
         let (config, key_file) = (files.path().join("lines.toml"), files.path().join("mac.key"));
         let (config_path, key_path) = (config.to_string_lossy().into_owned(), key_file.to_string_lossy().into_owned());
-        let mut host_options = vec!["--control", "--iso8583", "127.0.0.1:0", "--dialect", dialect];
+        let mut host_options =
+            [&["--control", "--iso8583", "127.0.0.1:0", "--dialect", dialect], host_options].concat();
         let mut options = vec!["--acquirer-lines", config_path.as_str()];
         if let Some(key) = key {
             write_private(&key_file, key)?;
@@ -66,11 +80,11 @@ impl LineScene {
         }
         let host = TestAcquirerHost::start(&host_options)?;
         let forwarder = TcpForwarder::start(Some(&find_iso_address(&host).await?)).await?;
-        fs::write(&config, config_text(dialect, forwarder.url.trim_start_matches("http://")))?;
+        fs::write(&config, config_text(dialect, forwarder.url.trim_start_matches("http://"), answer_timeout))?;
         let gateway = TestGateway::start_with(&options)?;
         let shop =
             gateway.create_merchant_with(&["--connector", "iso8583", "--acquirer-merchant", "KILN00000000001"])?;
-        let scene = Self { gateway, host, forwarder, shop };
+        let scene = Self { gateway, host, forwarder, shop, _files: files };
         scene.wait_for_phase("connected").await?;
         Ok(scene)
     }
@@ -80,22 +94,22 @@ impl LineScene {
         Ok(self.gateway.run_command(&["line", "list"])?[0].clone())
     }
 
-    async fn wait_for_phase(&self, phase: &str) -> anyhow::Result<()> {
+    pub async fn wait_for_phase(&self, phase: &str) -> anyhow::Result<()> {
         poll_until(phase, async || Ok((self.read_line()?["phase"] == phase).then_some(()))).await
     }
 
-    async fn pay(&self, amount: &str, fields: &[(&str, &str)]) -> anyhow::Result<tillgate_tests::ApiResponse> {
+    pub async fn pay(&self, amount: &str, fields: &[(&str, &str)]) -> anyhow::Result<tillgate_tests::ApiResponse> {
         let own = [("testMode", "EXTERNAL"), ("amount", amount)];
         self.shop.pay_by_card(&[&own, fields].concat()).await
     }
 
-    async fn modify(&self, id: &str, kind: &str, amount: &str) -> anyhow::Result<tillgate_tests::ApiResponse> {
+    pub async fn modify(&self, id: &str, kind: &str, amount: &str) -> anyhow::Result<tillgate_tests::ApiResponse> {
         let fields = [("paymentType", kind), ("amount", amount), ("currency", "EUR")];
         self.shop.post(&format!("v1/payments/{id}"), &fields).await
     }
 
     /// Returns kind, amount and state of the host's entries.
-    async fn entries(&self) -> anyhow::Result<Vec<(String, u64, bool)>> {
+    pub async fn entries(&self) -> anyhow::Result<Vec<(String, u64, bool)>> {
         let entries = self.host.read_ledger().await?;
         let shape = |entry: &Value| {
             let is_effective = entry["approved"] == true && entry["reversed"] == false;
@@ -194,11 +208,24 @@ async fn a_payment_whose_outcome_the_host_does_not_know_is_reversed_in_every_dia
     Ok(())
 }
 
+/// Returns the phase of the line in `/health`, which has its name and nothing else about it.
+async fn read_phase(scene: &LineScene) -> anyhow::Result<String> {
+    let health = scene.shop.get("health").await?;
+    assert_eq!((health.status, &health.json["status"]), (200, &"ok".into()), "{}", health.text);
+    let lines = health.json["lines"].as_array().cloned().unwrap_or_default();
+    assert_eq!(lines.len(), 1, "{}", health.text);
+    assert_eq!(lines[0].as_object().map(serde_json::Map::len), Some(2), "{}", health.text);
+    assert_eq!(lines[0]["name"], "first");
+    Ok(lines[0]["phase"].as_str().unwrap_or_default().to_owned())
+}
+
 #[tokio::test]
 async fn a_line_is_taken_out_and_put_back_and_both_are_recorded() -> anyhow::Result<()> {
     let (dialect, key) = DIALECTS[1];
     let scene = LineScene::start(dialect, key).await?;
+    assert_eq!(read_phase(&scene).await?, "connected");
     assert_eq!(scene.gateway.run_command(&["line", "take-out", "first"])?[0]["phase"], "taken out");
+    assert_eq!(read_phase(&scene).await?, "taken out");
     // It was certainly not sent, so the payment is declined and not pending.
     assert_result(&scene.pay("92.00", &[]).await?, 400, "900.100.600");
     assert!(scene.entries().await?.is_empty());
@@ -218,7 +245,7 @@ async fn a_line_is_taken_out_and_put_back_and_both_are_recorded() -> anyhow::Res
 async fn a_configuration_that_cannot_work_is_refused_with_its_file_and_key() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let good = config_text("iso87-ascii-4a", "127.0.0.1:1");
+    let good = config_text("iso87-ascii-4a", "127.0.0.1:1", 2000);
     for (text, words) in [
         (good.replace("terminal", "terminus"), &["terminus"][..]),
         (good.replace("iso87-ascii-4a", "iso87"), &["dialect", "iso87-ascii-4a"]),

@@ -13,6 +13,7 @@ mod reply;
 mod request;
 mod routes;
 mod server;
+pub mod settlement_file;
 mod stream;
 
 use std::net::SocketAddr;

@@ -44,7 +44,7 @@ pub(super) fn write_rows(session: &dyn Session, payment: &Payment) -> Result<Wri
         session
             .send("UPDATE payment SET document = ?3 WHERE entity = ?1 AND id = ?2", params![entity, id, document])?;
     }
-    write_connector_id(session, payment)?;
+    write_connector_ids(session, payment)?;
     search::write_registration_term(session, payment)?;
     guards::link_checkout(session, payment)?;
     guards::write_payment_link(session, payment)?;
@@ -71,15 +71,17 @@ fn write_index_rows(session: &dyn Session, payment: &Payment) -> Result<(), Stor
     search::write_terms(session, payment)
 }
 
-/// Writes the row by which a payment of an external connector is found by the acquirer's own id. Does nothing for
-/// another payment, and if the row is there.
-fn write_connector_id(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
-    let Some(id) = payment.connector_tx_ids.acquirer_id().filter(|_| payment.connector.is_some()) else {
+/// Writes the rows by which a payment of an external connector is found by the acquirer's own ids: of the first two, as
+/// the third is an approval code or a scheme's id. Does nothing for another payment, and if the rows are there.
+fn write_connector_ids(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
+    if payment.connector.is_none() {
         return Ok(());
-    };
-    session.send(
-        "INSERT INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-        params![id, payment.entity.as_str(), payment.id.as_str()],
-    )?;
+    }
+    for id in (0..2).filter_map(|place| payment.connector_tx_ids.get(place)) {
+        session.send(
+            "INSERT INTO payment_connector_id (connector_id, entity, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            params![id, payment.entity.as_str(), payment.id.as_str()],
+        )?;
+    }
     Ok(())
 }

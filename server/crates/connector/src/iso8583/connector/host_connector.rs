@@ -21,6 +21,7 @@ use super::numbering::TraceSequence;
 use super::record::CallEnd;
 use super::request::RequestFault;
 use super::routing::{RoutedLine, RoutedLines, RoutedPayment};
+use super::sample_requests::check_requests;
 use crate::http::codes::not_executed_code;
 use crate::iso8583::{IsoMessage, IsoRequestKind};
 use crate::line::{GroupLine, HostLine, LateAnswers, LineGroup, LineProtocol};
@@ -47,7 +48,8 @@ impl Iso8583Connector {
     /// `approval_code` is the result code of approvals: 000.100.112 in a test system, 000.000.000 for real money.
     ///
     /// # Errors
-    /// The key is missing or none of the dialect's algorithm, or a line cannot be started. A host that cannot be
+    /// The key is missing or none of the dialect's algorithm, a request of the dialect cannot be made, or a line cannot be
+    /// started. A host that cannot be
     /// reached is no error.
     pub fn start(
         name: &str,
@@ -68,6 +70,7 @@ impl Iso8583Connector {
             let fault = "its sign-on, echo or sign-off cannot be encoded; the log has the field";
             return Err(Iso8583ConfigError::new("dialect", fault));
         }
+        check_requests(&config, &messages)?;
         let late_approvals = Arc::new(LateApprovals::new(messages.clone()));
         let late_answers: Arc<dyn LateAnswers> = Arc::clone(&late_approvals) as Arc<dyn LateAnswers>;
         let mut lines = Vec::new();

@@ -19,6 +19,7 @@ mod numbering;
 mod record;
 mod request;
 mod routing;
+mod sample_requests;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -174,10 +174,7 @@ impl SearchRule {
     ) -> Result<Vec<Payment>, StoreError> {
         let Some(import) = &record.import else { return Ok(Vec::new()) };
         Ok(match self {
-            Self::ConnectorId => match record.institute.tx_ids.first() {
-                Some(Some(id)) => store.find_by_connector_id(scope, id)?,
-                _ => Vec::new(),
-            },
+            Self::ConnectorId => find_by_connector_ids(store, scope, &record.institute.tx_ids)?,
             Self::PaymentId => match &import.payment {
                 Some(id) => store.find_by_id(scope, id)?.into_iter().collect(),
                 None => Vec::new(),
@@ -188,6 +185,29 @@ impl SearchRule {
             },
         })
     }
+}
+
+/// Finds the payments with the acquirer's ids that a line names. Some of these ids are used again, such as trace
+/// numbers, so a payment that has another id than the line is left out.
+fn find_by_connector_ids(
+    store: &AdminStore,
+    scope: &EntityScope,
+    named: &[Option<String>],
+) -> Result<Vec<Payment>, StoreError> {
+    let mut found = Vec::new();
+    // A payment is found by its first two ids, and the second one only since it is stored so.
+    for id in named.iter().take(2).flatten() {
+        found = store.find_by_connector_id(scope, id)?;
+        if !found.is_empty() && found.len() <= MAX_CANDIDATES {
+            break;
+        }
+    }
+    let has_named_ids = |payment: &Payment| {
+        let pairs = named.iter().enumerate().map(|(place, id)| (id.as_ref(), payment.connector_tx_ids.get(place)));
+        pairs.into_iter().all(|pair| !matches!(pair, (Some(named), Some(own)) if named != own))
+    };
+    found.retain(has_named_ids);
+    Ok(found)
 }
 
 /// Returns the effect of a line that is about one payment only, or the reason why there is none.

@@ -31,6 +31,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use self::host::IsoHost;
+pub(super) use self::request::trace_number_of_key;
 use super::routes::HostState;
 
 /// Settings of a listener for ISO 8583.

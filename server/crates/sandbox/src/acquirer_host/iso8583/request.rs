@@ -130,6 +130,13 @@ fn make_key(request: &OriginalRequest, terminal: &str, merchant: &str) -> String
     format!("{message_type}/{trace_number}/{time}/{}/{terminal}/{merchant}", terminal.len())
 }
 
+/// Returns the trace number in an idempotency key, without zeros on its left. `None` for the key of another protocol.
+pub(in crate::acquirer_host) fn trace_number_of_key(key: &str) -> Option<&str> {
+    // The idempotency keys of HTTP have no slashes.
+    let (_, rest) = key.split_once('/')?;
+    rest.split_once('/').map(|(trace, _)| trace)
+}
+
 /// Returns the fingerprint of a request's meaning. Only its own repeat has the same key and fingerprint.
 fn fingerprint_call(dialect: &Dialect, key: &SharedKey, kind: IsoRequestKind, message: &IsoMessage) -> [u8; 32] {
     // A repeat may have other times and texts. The message type is a part of the key, without its repeat digit.

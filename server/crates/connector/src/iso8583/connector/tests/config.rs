@@ -1,6 +1,7 @@
 //! The configuration: errors name the key.
 
 use super::*;
+use crate::iso8583::DIALECTS;
 
 const TEXT: &str = r#"
 dialect = "iso87-ascii-4a"
@@ -40,6 +41,10 @@ fn a_wrong_configuration_is_refused_with_the_key() {
         ("\"tls\"", "\"plain\"", "lines, \"acquirer/1\", ca_file: has no effect"),
         ("\"MASTER\"", "\"MASTERS\"", "lines, \"acquirer/1\", brands: \"MASTERS\" is no brand of cards"),
         ("max_in_flight = 10", "max_in_flight = 0", "lines, \"acquirer/1\": the limit max_in_flight"),
+        ("captures =", "trace_numbers = \"1-999\"\ncaptures =", "trace_numbers: \"1-999\" is no range such as"),
+        ("captures =", "trace_numbers = \"0-999999\"\ncaptures =", "trace_numbers: "),
+        ("captures =", "trace_numbers = \"9-\"\ncaptures =", "trace_numbers: "),
+        ("security =", "system = \"a b\"\nsecurity =", "lines, \"acquirer/1\", system: has to be 1 to 32 letters"),
     ] {
         let error = refuse(from, to);
         assert!(error.starts_with(fault), "{error}");
@@ -48,6 +53,27 @@ fn a_wrong_configuration_is_refused_with_the_key() {
     assert!(unknown.contains("unknown field `terminals`"), "{unknown}");
     let unknown = refuse("max_in_flight", "max_flight");
     assert!(unknown.contains("unknown field `max_flight`"), "{unknown}");
+}
+
+#[tokio::test]
+async fn a_dialect_whose_requests_cannot_be_made_is_refused_before_the_first_payment() {
+    let shipped = DIALECTS.iter().find(|(name, _)| *name == "iso87-ascii-4a").unwrap().1;
+    for (from, to, fault) in [
+        (
+            "refund         = { type = \"0200\", fields = { 3 = \"200000\"",
+            "refund = { type = \"0200\", fields = { 3 = \"000000\"",
+            "its requests Debit and Refund are the same message",
+        ),
+        ("reference = \"37\"", "reference = \"39\"", "its request Authorize fails: "),
+    ] {
+        assert!(shipped.contains(from), "{from}");
+        let text = TEXT.replace("ca_file", "# ");
+        let config = Iso8583Config::parse(&text, Some(&shipped.replacen(from, to, 1)));
+        let started =
+            config.and_then(|config| Iso8583Connector::start("acquirer", config, None, codes::TEST_CONNECTOR));
+        let error = started.map(drop).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("dialect: {fault}")), "{to}: {error}");
+    }
 }
 
 #[test]
