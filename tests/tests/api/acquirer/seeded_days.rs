@@ -37,6 +37,8 @@ struct SeededDay {
     approved: Vec<Approved>,
     /// Ids of all payments, whatever their outcome was at first.
     all: Vec<String>,
+    /// Ids of the reversed payments, by those of their reversals.
+    reversals: BTreeMap<String, String>,
 }
 
 fn format_amount(hundredths: u64) -> String {
@@ -82,6 +84,7 @@ impl SeededDay {
             let reversed =
                 self.scene.shop.post(&format!("v1/payments/{}", chosen.id), &[("paymentType", "RV")]).await?;
             self.all.push(reversed.id().to_owned());
+            self.reversals.insert(reversed.id().to_owned(), chosen.id);
             return Ok(());
         }
         let part = self.random.u64(1..=chosen.open);
@@ -145,7 +148,7 @@ impl SeededDay {
             if payment["paymentType"] == "PA" {
                 approved.insert(id.clone(), hundredths(&payment["amount"]).try_into()?);
             } else if payment["paymentType"] == "RV" {
-                approved.remove(payment["referencedId"].as_str().unwrap_or_default());
+                approved.remove(&self.reversals[id]);
             }
         }
         let entries = self.scene.entries().await?;
@@ -183,7 +186,7 @@ fn run_host_command(arguments: &[&str]) -> anyhow::Result<Value> {
 async fn run_day(seed: u64, (dialect, key): (&str, Option<&str>)) -> anyhow::Result<()> {
     let scene = LineScene::start_with(dialect, key, 500, &["--slow", "200ms", "--late", "2s"]).await?;
     let random = fastrand::Rng::with_seed(seed);
-    let mut day = SeededDay { scene, random, approved: Vec::new(), all: Vec::new() };
+    let mut day = SeededDay { scene, random, approved: Vec::new(), all: Vec::new(), reversals: BTreeMap::new() };
     let acts = day.random.usize(ACTS);
     for _ in 0..acts {
         day = day.act().await?;
