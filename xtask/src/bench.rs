@@ -6,6 +6,7 @@
 mod child;
 mod hostile_load;
 mod ledger;
+mod lines;
 mod load;
 mod neighbour_loads;
 mod neighbours;
@@ -35,12 +36,13 @@ use table::ResultRow;
 /// Text of `cargo xtask bench --help`.
 pub const HELP: &str = "\
 Builds the gateway for distribution and prints what it reaches against its goals, as ratios to floors that
-are measured in the same run. Takes about eight minutes after the build; the first run also fills a
+are measured in the same run. Takes about nine minutes after the build; the first run also fills a
 store with a million payments, which is kept in target/bench.
 
   --only PART  only this part, or several with commas. The parts:
                  load   capacity against the floors, latency at half of it, memory afterwards
                  after  stored cards, refunds, queries, and payments into a full store
+                 lines  payments over one line of ISO 8583, and the failover of a host that is killed
                  tenants  payments of one merchant while another reads all it can, and beside hostile load of
                         another on each resource that merchants share
                  start  start with a million payments, and after kill -9 with a large write-ahead log
@@ -75,6 +77,7 @@ struct BenchPart {
 const PARTS: &[BenchPart] = &[
     BenchPart { name: "load", run: load::bench_load },
     BenchPart { name: "after", run: stored_payments::bench_stored_payments },
+    BenchPart { name: "lines", run: lines::bench_lines },
     BenchPart { name: "tenants", run: tenants::bench_tenants },
     BenchPart { name: "start", run: start::bench_starts },
     BenchPart { name: "risk", run: risk::bench_risk_rules },

@@ -5,6 +5,7 @@ mod connection;
 pub mod floor;
 mod generator;
 mod latency;
+pub mod line_client;
 pub mod page;
 mod plan;
 mod sample;

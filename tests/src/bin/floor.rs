@@ -7,6 +7,7 @@
 //! - `POST /rows`: reads the pairs of a form body and makes `--row BYTES` (one or several) durable, then answers.
 //! - `POST /authorized-rows`: the same, in two commits with one authorization at an acquirer host between them
 //!   (`--host ADDR`, `--host-key FILE`): the minimum cost of a payment whose connector calls another process.
+//! - `POST /line-rows`: the same, with a round trip to a bare TCP host between the commits (`--line ADDR`).
 //! - `GET /echo/{text}`: returns the text, repeated to about `--answer BYTES`.
 
 use std::path::{Path as FilePath, PathBuf};
@@ -32,6 +33,7 @@ use tillgate_os::clock::SystemClock;
 use tillgate_store::entity_directory::Directory;
 use tillgate_store::{Sources, Store, bench};
 use tillgate_tests::bench::floor::{FormReader, make_documents, serve_floor};
+use tillgate_tests::bench::line_client::LineClient;
 
 /// State of the server, shared by all requests.
 struct BaselineServer {
@@ -42,19 +44,26 @@ struct BaselineServer {
     answer: usize,
     /// The client of the acquirer's host, if there is one.
     host: Option<HostClient>,
+    /// The client of the bare TCP host, if there is one.
+    line: Option<LineClient>,
     forms: FormReader,
 }
 
 /// Serves the routes on a free port until the process is killed. Prints `listening on …` when it is ready.
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let Arguments { folder, rows, answer, host, host_key } = parse_arguments()?;
+    let Arguments { folder, rows, answer, host, host_key, line } = parse_arguments()?;
     let store = open_store(&folder, rows.len()).await?;
     let host = host.map(|address| create_host_client(&address, &host_key)).transpose()?;
-    let floor = Arc::new(BaselineServer { store, rows, answer, host, forms: FormReader::default() });
+    let line = match line {
+        Some(address) => Some(LineClient::connect(&address).await?),
+        None => None,
+    };
+    let floor = Arc::new(BaselineServer { store, rows, answer, host, line, forms: FormReader::default() });
     let router = Router::new()
         .route("/rows", post(write_rows))
         .route("/authorized-rows", post(authorize_and_write))
+        .route("/line-rows", post(exchange_and_write))
         .route("/echo/{text}", get(echo_text));
     let router = router.with_state(floor);
     serve_floor(router).await
@@ -68,10 +77,11 @@ struct Arguments {
     answer: usize,
     host: Option<String>,
     host_key: PathBuf,
+    line: Option<String>,
 }
 
-/// Parses `--data DIR --row BYTES [--row BYTES …] [--answer BYTES] [--host ADDR --host-key FILE]`. Fails for other
-/// options, and without `--data` or `--row`.
+/// Parses `--data DIR --row BYTES [--row BYTES …] [--answer BYTES] [--host ADDR --host-key FILE] [--line ADDR]`. Fails
+/// for other options, and without `--data` or `--row`.
 fn parse_arguments() -> anyhow::Result<Arguments> {
     let mut parsed = Arguments::default();
     let mut arguments = std::env::args().skip(1);
@@ -83,6 +93,7 @@ fn parse_arguments() -> anyhow::Result<Arguments> {
             "--answer" => parsed.answer = value.parse().context("--answer takes a number of bytes")?,
             "--host" => parsed.host = Some(value),
             "--host-key" => parsed.host_key = PathBuf::from(value),
+            "--line" => parsed.line = Some(value),
             _ => bail!("there is no option {name}"),
         }
     }
@@ -130,6 +141,17 @@ async fn authorize_and_write(State(floor): State<Arc<BaselineServer>>, body: Byt
     if !matches!(result, CallResult::Responded(_)) {
         return Err(StatusCode::BAD_GATEWAY);
     }
+    floor.commit_rows("REPLACE", &id, &body).await?;
+    Ok(id.to_string())
+}
+
+/// Writes rows, sends the body to the bare host, waits for its answer, and writes the rows again. 404 without a host,
+/// 502 if it does not answer.
+async fn exchange_and_write(State(floor): State<Arc<BaselineServer>>, body: Bytes) -> Result<String, StatusCode> {
+    let line = floor.line.as_ref().ok_or(StatusCode::NOT_FOUND)?;
+    let id = floor.forms.parse_and_create_id(&body)?;
+    floor.commit_rows("INSERT", &id, &body).await?;
+    line.exchange(&body).await.map_err(|_| StatusCode::BAD_GATEWAY)?;
     floor.commit_rows("REPLACE", &id, &body).await?;
     Ok(id.to_string())
 }

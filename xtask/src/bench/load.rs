@@ -248,7 +248,7 @@ fn pay_checkouts(bench: &Bench, merchant: &MerchantAccess, gateway: &ServerProce
 
 /// Returns the mean size in bytes of each row that one payment writes, counted in the store before and after
 /// [`COUNTED`] payments. Tables with less than one new row for each payment are left out.
-fn measure_payment_rows(
+pub(super) fn measure_payment_rows(
     bench: &Bench,
     folder: &Path,
     merchant: &MerchantAccess,

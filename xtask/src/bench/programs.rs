@@ -13,6 +13,8 @@ pub struct Programs {
     pub gateway: PathBuf,
     /// The server that does the minimum.
     pub floor: PathBuf,
+    /// The TCP host that does the minimum.
+    pub line_host: PathBuf,
     /// The server that does the minimum on a cluster of PostgreSQL.
     pub postgres_floor: PathBuf,
     /// The load generator.
@@ -42,6 +44,7 @@ impl Programs {
         Ok(Self {
             gateway: program("tillgate"),
             floor: program("floor"),
+            line_host: program("line-host"),
             postgres_floor: program("postgres-floor"),
             load: program("load"),
             store: program("store"),
