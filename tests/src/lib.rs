@@ -38,6 +38,7 @@ pub use database::{Database, is_on_postgres};
 pub use devtools::Tab;
 pub use gateway::{TestGateway, binary_path};
 pub use merchant::{CARD, MerchantClient};
+pub use process::Process;
 pub use proxy::{Proxy, ProxyFault};
 pub use raw_receiver::{RawReaction, RawReceiver, RawRequest};
 pub use receiver::{ReceivedRequest, Receiver, ReceiverReply};

@@ -61,6 +61,10 @@ const PATRONI: PythonPackage = PythonPackage {
 /// A codec of ISO 8583 that knows nothing of ours, and checks its messages.
 const ISO_CODEC: PythonPackage = PythonPackage { name: "pyiso8583", version: "4.0.1", others: &[] };
 
+/// A host that speaks ISO 8583, and knows nothing of ours either. Its licence is the AGPL, so it stays a process of its
+/// own that nothing of ours is linked with.
+const ISO_HOST: PythonPackage = PythonPackage { name: "iso8583sim", version: "1.6.0", others: &[] };
+
 /// Environment variables of the test programs with the paths of tools.
 pub type Environment = Vec<(&'static str, OsString)>;
 
@@ -99,6 +103,7 @@ pub fn set_up(browsers: bool) -> Result<Environment> {
     let mut environment: Environment = tools.map(|(name, file)| (name, packages.join(file).into())).to_vec();
     environment.push(("TILLGATE_OPENAPI_PYTHON_CLIENT", CLIENT_GENERATOR.ensure_installed()?.into()));
     environment.push(("TILLGATE_PYISO8583", ISO_CODEC.ensure_installed()?.join("python").into()));
+    environment.push(("TILLGATE_ISO8583SIM", ISO_HOST.ensure_installed()?.join("iso8583sim").into()));
     environment.push(ensure_patroni()?);
     if browsers {
         environment.push(("TILLGATE_SHOPS", shops::bundle_all(&packages, &tarball)?.into()));

@@ -37,7 +37,7 @@ fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Returns a configuration with one line, which gives up after so many milliseconds.
-fn config_text(dialect: &str, address: &str, answer_timeout: u32) -> String {
+pub fn config_text(dialect: &str, address: &str, answer_timeout: u32) -> String {
     format!(
         "dialect = \"{dialect}\"\nacquirer = \"12345678901\"\nterminal = \"TILL0001\"\nanswer_timeout_ms = {answer_timeout}\n\
          [[lines]]\nname = \"first\"\naddress = \"{address}\"\nsecurity = \"plain\"\n\

@@ -14,4 +14,5 @@ pub mod redirects;
 pub mod refused_requests;
 pub mod reservations;
 pub mod seeded_days;
+pub mod stranger_host;
 pub mod three_ds;

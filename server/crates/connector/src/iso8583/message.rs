@@ -26,9 +26,17 @@ impl Mti {
 
     /// Returns the type of the response: `0210` for `0200`, `0430` for `0421`. Returns `None` for responses.
     pub fn response(self) -> Option<Self> {
+        let Self([version, class, function, origin]) = self.without_repetition();
+        // A repetition gets the response of the first request.
+        (!self.is_response()).then_some(Self([version, class, function + 1, origin]))
+    }
+
+    /// Returns the type of the first message: `0400` for its repetition `0401`.
+    #[must_use]
+    pub fn without_repetition(self) -> Self {
         let [version, class, function, origin] = self.0;
-        // Odd digits of the origin are repetitions, and get the response of the first request.
-        (!self.is_response()).then_some(Self([version, class, function + 1, origin & !1]))
+        // Odd digits of the origin are repetitions. The codes of digits are even if the digits are.
+        Self([version, class, function, origin & !1])
     }
 }
 

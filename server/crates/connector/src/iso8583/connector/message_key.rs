@@ -12,7 +12,8 @@ pub(super) fn request_key(dialect: &Dialect, request: &IsoMessage) -> Option<Req
 /// Returns the key of an answer: its type, and the fields of the correlation. `None` for a request, and if a field is
 /// missing.
 pub(super) fn answer_key(dialect: &Dialect, answer: &IsoMessage) -> Option<RequestKey> {
-    answer.mti().is_response().then(|| build_key(dialect, answer.mti(), answer))?
+    // Some hosts answer the repetition 0401 with 0411.
+    answer.mti().is_response().then(|| build_key(dialect, answer.mti().without_repetition(), answer))?
 }
 
 fn build_key(dialect: &Dialect, answer_type: Mti, message: &IsoMessage) -> Option<RequestKey> {

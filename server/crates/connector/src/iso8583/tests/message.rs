@@ -70,6 +70,13 @@ fn a_message_type_of_another_version_is_refused() {
 }
 
 #[test]
+fn a_repetition_has_the_type_of_its_first_message() {
+    for (text, first) in [("0401", "0400"), ("0411", "0410"), ("0221", "0220"), ("0200", "0200"), ("0205", "0204")] {
+        assert_eq!(Mti::parse(text).unwrap().without_repetition().to_string(), first);
+    }
+}
+
+#[test]
 fn a_response_has_the_next_function_and_the_origin_of_a_first_request() {
     let response = |text: &str| Mti::parse(text).unwrap().response().map(|mti| mti.to_string());
     assert_eq!(response("0200").as_deref(), Some("0210"));

@@ -12,7 +12,6 @@ use tillgate_store::acquirer_host::entry::EntryKind;
 use super::codes::ProtocolCode;
 use super::original::OriginalReference;
 use super::payment::build_authorization;
-use super::request_kind::clear_repeat_digit;
 use crate::acquirer_host::request::check_payment;
 
 /// Data that make a request another one if they differ.
@@ -122,7 +121,7 @@ fn read_original(
 /// Makes the idempotency key of a request at the ledger: message type without the repeat digit, trace number, time,
 /// terminal and merchant.
 fn make_key(request: &OriginalRequest, terminal: &str, merchant: &str) -> String {
-    let message_type = clear_repeat_digit(request.message_type);
+    let message_type = request.message_type.without_repetition();
     // Original data elements have zeros on the left of shorter values.
     let [trace_number, time] = [&request.trace_number, &request.time].map(|digits| digits.trim_start_matches('0'));
     // The length keeps terminal and merchant apart, both may contain any character. The slashes keep the key apart from

@@ -1,7 +1,7 @@
 //! Finds out which of the dialect's requests a message is.
 
 use tillgate_connector::http::protocol::HostOperation;
-use tillgate_connector::iso8583::{Datum, Dialect, IsoMessage, IsoRequestKind, Mti};
+use tillgate_connector::iso8583::{Datum, Dialect, IsoMessage, IsoRequestKind};
 
 /// Every kind. Of kinds that fit equally well the first one is taken.
 const KINDS: [IsoRequestKind; 11] = [
@@ -20,10 +20,10 @@ const KINDS: [IsoRequestKind; 11] = [
 
 /// Finds the kind of a request by its type and its constant fields. `None` if the dialect has no such request.
 pub(super) fn find_request_kind(dialect: &Dialect, message: &IsoMessage) -> Option<IsoRequestKind> {
-    let mti = clear_repeat_digit(message.mti());
+    let mti = message.mti().without_repetition();
     let fits = |kind: &IsoRequestKind| {
         let request = dialect.request(*kind)?;
-        let is_request = clear_repeat_digit(request.mti) == mti
+        let is_request = request.mti.without_repetition() == mti
             && request.fields.iter().all(|(number, text)| message.text(*number) == Some(text));
         is_request.then_some(request.fields.len())
     };
@@ -46,15 +46,6 @@ fn names_original(dialect: &Dialect, message: &IsoMessage) -> bool {
 /// Returns true if the message has a card number with its expiry date.
 fn has_card(dialect: &Dialect, message: &IsoMessage) -> bool {
     [Datum::Pan, Datum::Expiry].into_iter().all(|datum| dialect.data().get(message, datum).is_some())
-}
-
-/// Returns the type of the first message: `0400` for the repeat `0401`.
-pub(super) fn clear_repeat_digit(mti: Mti) -> Mti {
-    let text = mti.to_string();
-    let first = text.get(..3).unwrap_or_default();
-    let origin = text.get(3..).and_then(|digit| digit.parse::<u8>().ok()).unwrap_or_default();
-    // Odd digits of the origin are repetitions.
-    Mti::parse(&format!("{first}{}", origin & !1)).unwrap_or(mti)
 }
 
 /// Returns the operation of a request, by which faults are planned. `None` for sign-on, sign-off and echo.
@@ -98,13 +89,5 @@ mod tests {
         let dialect = Dialect::parse(DIALECTS[0].1).unwrap();
         let message = dialect.begin_request(IsoRequestKind::Debit).unwrap().with_text(3, "010000");
         assert_eq!(find_request_kind(&dialect, &message), None);
-    }
-
-    #[test]
-    fn a_repeat_has_the_type_of_its_first_message() {
-        for (text, first) in [("0401", "0400"), ("0221", "0220"), ("1421", "1420"), ("0200", "0200"), ("0205", "0204")]
-        {
-            assert_eq!(clear_repeat_digit(Mti::parse(text).unwrap()).to_string(), first);
-        }
     }
 }
