@@ -34,7 +34,7 @@ fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Returns a configuration with one line, which gives up after two seconds.
-fn config_text(dialect: &str, address: &str) -> String {
+pub fn config_text(dialect: &str, address: &str) -> String {
     format!(
         "dialect = \"{dialect}\"\nacquirer = \"12345678901\"\nterminal = \"TILL0001\"\nanswer_timeout_ms = 2000\n\
          [[lines]]\nname = \"first\"\naddress = \"{address}\"\nsecurity = \"plain\"\n\
@@ -43,7 +43,7 @@ fn config_text(dialect: &str, address: &str) -> String {
 }
 
 /// Waits until a host listens for ISO 8583, and returns the address.
-async fn find_iso_address(host: &TestAcquirerHost) -> anyhow::Result<String> {
+pub async fn find_iso_address(host: &TestAcquirerHost) -> anyhow::Result<String> {
     poll_until("the host listens for ISO 8583", async || {
         let log = host.read_log();
         let rest = log.split_once("listening for ISO 8583 on ").map(|(_, rest)| rest.to_owned());
