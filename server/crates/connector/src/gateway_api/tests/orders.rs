@@ -76,7 +76,7 @@ fn other_accounts_are_sent_as_what_they_are() {
         ("card.number", None),
     ];
     assert_values(&translate(&order, false), &expected);
-    order.account = FullAccount::Virtual(VirtualSummary { account_id: "jane".to_owned(), ..VirtualSummary::default() });
+    order.account = FullAccount::Virtual(VirtualSummary { account_id: "jane".to_owned(), holder: None });
     assert_values(&translate(&order, false), &[("virtualAccount.accountId", Some("jane")), ("bankAccount.iban", None)]);
 }
 
