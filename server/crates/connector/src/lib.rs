@@ -3,8 +3,8 @@
 //! A [`Connector`] moves money; a [`ThreeDsAuthenticator`] authenticates cardholders. An in-process connector also has
 //! pages and test data: its [`sandbox`]. Knows how acquirers are asked, and no store: what is sent is recorded by its
 //! callers, before it is sent. The [`recorded_messages`] of external connectors are collected for the callers.
-//! [`iso8583`] has the messages of card acquirers and their connector, [`line`] the connections. [`gateway_api`] pays at
-//! another gateway of the same merchant API. [`web`] is the part that the connectors over HTTP share.
+//! [`iso8583`] has the messages of card acquirers and their connector, [`line`] the connections. [`gateway_api`] pays
+//! at another gateway of the same merchant API. [`web`] is the part that the connectors over HTTP share.
 
 mod account;
 mod capabilities;

@@ -75,7 +75,8 @@ enum CaptureChoice {
 impl AcquirerOptions {
     /// Builds the connectors of a gateway with this data folder. `--acquirer` names the host for external payments of
     /// sandboxes and for live entities. Without it, external payments of sandboxes go to a host inside this process,
-    /// and live entities have no such connector. `--acquirer-lines` and `--upstream` each add another connector for both.
+    /// and live entities have no such connector. `--acquirer-lines` and `--upstream` each add another connector for
+    /// both.
     ///
     /// # Errors
     /// If a file or the system's certificates cannot be read.

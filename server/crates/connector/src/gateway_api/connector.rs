@@ -13,7 +13,7 @@ use super::client::GatewayClient;
 use super::expectation::Expectation;
 use super::hops::MAX_HOPS;
 use super::order_parameters::{order_parameters, payment_type_code};
-use super::recorded_message::{CallEnd, RecordedCall};
+use super::recorded_message::{ApiCallEnd, RecordedApiCall};
 use crate::http::codes::not_executed_code;
 use crate::{Capabilities, Connector, ConnectorOutcome, ConnectorResult, Inquiry, Modification, OrderRequest};
 
@@ -84,13 +84,13 @@ impl GatewayConnector {
         call: &ApiCall<'_>,
         expectation: &Expectation<'_>,
     ) -> Result<ConnectorOutcome, CallFailure> {
-        let recorded = RecordedCall::begin(call, self.client.now());
+        let recorded = RecordedApiCall::begin(call, self.client.now());
         let answer = self.client.send(call).await.and_then(|response| read_payment(&response));
         let result = answer
             .and_then(|answer| expectation.read_outcome(&answer, self.client.token()).map_err(CallFailure::Unknown));
         match &result {
-            Ok(outcome) => recorded.end(CallEnd::Outcome(outcome)),
-            Err(failure) => recorded.end(CallEnd::Failed(failure)),
+            Ok(outcome) => recorded.end(ApiCallEnd::Outcome(outcome)),
+            Err(failure) => recorded.end(ApiCallEnd::Failed(failure)),
         }
         result.inspect_err(|failure| log_failure(call, failure))
     }

@@ -12,7 +12,7 @@ use super::connector::{GatewayConnector, log_failure, refused_outcome};
 use super::expectation::Expectation;
 use super::lookup::FoundPayments;
 use super::order_parameters::{checkout_parameters, follow_up_parameters, modification_parameters};
-use super::recorded_message::{CallEnd, RecordedCall};
+use super::recorded_message::{ApiCallEnd, RecordedApiCall};
 use crate::{ConnectorOutcome, Modification};
 
 impl GatewayConnector {
@@ -48,8 +48,8 @@ impl GatewayConnector {
         follow_up_outcome(modification, self.send_payment(&call, &expectation).await)
     }
 
-    /// Reverses the request with the original reference. If the other gateway has not received it, makes sure that it is
-    /// refused when it arrives.
+    /// Reverses the request with the original reference. If the other gateway has not received it, makes sure that it
+    /// is refused when it arrives.
     pub(super) async fn reverse_request(&self, modification: &Modification) -> ConnectorOutcome {
         match self.find_original(modification).await {
             Ok(found) if found.own.is_empty() => self.refuse_late_request(modification).await,
@@ -70,11 +70,11 @@ impl GatewayConnector {
         let Modification { original_reference, merchant_id, amount, .. } = modification;
         let Some(parameters) = checkout_parameters(*amount, self.is_live) else { return ConnectorOutcome::Unknown };
         let call = ApiCall::checkout(original_reference, merchant_id, parameters);
-        let recorded = RecordedCall::begin(&call, self.client.now());
+        let recorded = RecordedApiCall::begin(&call, self.client.now());
         let result = self.client.send(&call).await.and_then(|response| read_checkout(&response));
         match &result {
-            Ok(()) => recorded.end(CallEnd::Reversed),
-            Err(failure) => recorded.end(CallEnd::Failed(failure)),
+            Ok(()) => recorded.end(ApiCallEnd::Reversed),
+            Err(failure) => recorded.end(ApiCallEnd::Failed(failure)),
         }
         match result.inspect_err(|failure| log_failure(&call, failure)) {
             Ok(()) => self.approval_code().into(),
@@ -138,7 +138,7 @@ impl GatewayConnector {
         capture: &PaymentAnswer,
         id: &str,
     ) -> ConnectorOutcome {
-        match found.remaining_amount(capture, modification.amount) {
+        match found.remaining_amount(capture, modification.amount.currency()) {
             Some(left) if left.is_zero() => self.approval_code().into(),
             Some(left) => self.send_undo(modification, PaymentType::Refund, id, Some(left)).await,
             None => ConnectorOutcome::Unknown,
@@ -160,7 +160,7 @@ impl GatewayConnector {
             let Ok(found) = self.find_payments(ConnectorOperation::Reversal, reference, entity).await else {
                 return false;
             };
-            let left = found.remaining_amount(capture, modification.amount);
+            let left = found.remaining_amount(capture, modification.amount.currency());
             if !left.is_some_and(|left| left.is_zero()) {
                 return false;
             }

@@ -1,14 +1,14 @@
 //! Payments of the other gateway by this gateway's references.
 
 use tillgate_domain::payment::PaymentType;
-use tillgate_domain::payment::connector_message::ConnectorOperation;
-use tillgate_shared::money::Amount;
+use tillgate_domain::payment::connector_message::{ConnectorOperation, MessageOutcome};
+use tillgate_shared::money::{Amount, Currency};
 
 use super::answer::{PaymentAnswer, read_payments};
 use super::call::{ApiCall, ApiFault, CallFailure};
 use super::connector::{GatewayConnector, log_failure};
 use super::expectation::Expectation;
-use super::recorded_message::{CallEnd, RecordedCall};
+use super::recorded_message::{ApiCallEnd, RecordedApiCall};
 use crate::ConnectorOutcome;
 use crate::http::codes::not_executed_code;
 
@@ -50,14 +50,25 @@ impl FoundPayments {
         })
     }
 
+    /// Returns the state of the payments, for the message of their query. `None` if there are none.
+    fn describe_state(&self) -> Option<MessageOutcome> {
+        let open = self.own.iter().find(|payment| !payment.is_declined()).or(self.own.first())?;
+        Some(match open {
+            payment if self.is_reversed(payment) => MessageOutcome::Reversed,
+            payment if payment.is_approved() => MessageOutcome::Approved,
+            payment if payment.is_declined() => MessageOutcome::Declined,
+            _ => MessageOutcome::Pending,
+        })
+    }
+
     /// Returns true if one of the payments was reversed.
     pub(super) fn is_reversed(&self, payment: &PaymentAnswer) -> bool {
         self.approved_follow_ups(payment, PaymentType::Reversal).next().is_some()
     }
 
     /// Returns the amount of a payment that has not been refunded. `None` if the answer does not tell.
-    pub(super) fn remaining_amount(&self, payment: &PaymentAnswer, whole: Amount) -> Option<Amount> {
-        let read = |payment: &PaymentAnswer| Amount::parse(payment.amount.as_deref()?, whole.currency()).ok();
+    pub(super) fn remaining_amount(&self, payment: &PaymentAnswer, currency: Currency) -> Option<Amount> {
+        let read = |payment: &PaymentAnswer| Amount::parse(payment.amount.as_deref()?, currency).ok();
         let mut refunds = self.approved_follow_ups(payment, PaymentType::Refund);
         refunds.try_fold(read(payment)?, |left, refund| left.checked_sub(read(refund)?))
     }
@@ -71,11 +82,8 @@ impl GatewayConnector {
         reference: &str,
         entity: &str,
     ) -> Result<FoundPayments, CallFailure> {
-        self.find_and_record(operation, reference, entity, |found| {
-            if found.own.is_empty() { Ok(FoundEnd::NotFound) } else { Ok(FoundEnd::Found) }
-        })
-        .await
-        .map(|(found, _)| found)
+        let judge = |found: &FoundPayments| Ok(found.describe_state().map_or(FoundEnd::NotFound, FoundEnd::Found));
+        self.find_and_record(operation, reference, entity, judge).await.map(|(found, _)| found)
     }
 
     /// Finds the outcome of the request with a reference. `None` if the other gateway does not know the request.
@@ -90,7 +98,7 @@ impl GatewayConnector {
         Ok(match end {
             FoundEnd::Outcome(outcome) => Some(*outcome),
             FoundEnd::Reversed => Some(ConnectorOutcome::Declined(not_executed_code().into())),
-            FoundEnd::NotFound | FoundEnd::Found => None,
+            FoundEnd::NotFound | FoundEnd::Found(_) => None,
         })
     }
 
@@ -103,7 +111,7 @@ impl GatewayConnector {
         judge: impl Fn(&FoundPayments) -> Result<FoundEnd, ApiFault>,
     ) -> Result<(FoundPayments, FoundEnd), CallFailure> {
         let call = ApiCall::query(operation, reference, entity);
-        let recorded = RecordedCall::begin(&call, self.client.now());
+        let recorded = RecordedApiCall::begin(&call, self.client.now());
         // A query that was not sent tells as little about the earlier request as one without an answer.
         let answer = self.client.send(&call).await.and_then(|response| read_payments(&response));
         let answer = answer.map_err(|failure| CallFailure::Unknown(failure.fault().clone()));
@@ -113,11 +121,11 @@ impl GatewayConnector {
             Ok((found, end))
         });
         match &result {
-            Ok((_, FoundEnd::Outcome(outcome))) => recorded.end(CallEnd::Outcome(outcome)),
-            Ok((_, FoundEnd::NotFound)) => recorded.end(CallEnd::NotFound),
-            Ok((_, FoundEnd::Reversed)) => recorded.end(CallEnd::Reversed),
-            Ok((_, FoundEnd::Found)) => recorded.end(CallEnd::Found),
-            Err(failure) => recorded.end(CallEnd::Failed(failure)),
+            Ok((_, FoundEnd::Outcome(outcome))) => recorded.end(ApiCallEnd::Outcome(outcome)),
+            Ok((_, FoundEnd::NotFound)) => recorded.end(ApiCallEnd::NotFound),
+            Ok((_, FoundEnd::Reversed)) => recorded.end(ApiCallEnd::Reversed),
+            Ok((_, FoundEnd::Found(state))) => recorded.end(ApiCallEnd::Found(*state)),
+            Err(failure) => recorded.end(ApiCallEnd::Failed(failure)),
         }
         result.inspect_err(|failure| log_failure(&call, failure))
     }
@@ -146,6 +154,6 @@ enum FoundEnd {
     Outcome(Box<ConnectorOutcome>),
     Reversed,
     NotFound,
-    /// There are payments, whose outcome does not matter.
-    Found,
+    /// There are payments in this state, whose outcome was not judged.
+    Found(MessageOutcome),
 }

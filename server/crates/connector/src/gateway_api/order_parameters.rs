@@ -148,8 +148,8 @@ fn set_context(all: &mut Parameters, context: &OrderContext) {
 }
 
 /// Sets a step of a standing instruction. The id of the first payment is this gateway's own, which the other one does
-/// not know and would refuse. So a later charge by the merchant names neither the id nor a source, as clients did before
-/// there were sources: the other gateway takes it for one without the cardholder.
+/// not know and would refuse. So a later charge by the merchant names neither the id nor a source, as clients did
+/// before there were sources: the other gateway takes it for one without the cardholder.
 fn set_standing_instruction(all: &mut Parameters, instruction: &StandingInstructionParameters) {
     let is_charge = instruction.mode.as_deref() == Some("REPEATED") && instruction.source.as_deref() != Some("CIT");
     let source = instruction.source.as_deref().filter(|_| !is_charge);

@@ -48,11 +48,11 @@ const MASKED: [&str; 3] = ["card.number", "bankAccount.iban", "bankAccount.numbe
 
 /// The end of a request.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum CallEnd<'a> {
+pub(super) enum ApiCallEnd<'a> {
     /// The other gateway has answered with an outcome.
     Outcome(&'a ConnectorOutcome),
-    /// The other gateway has answered a query with payments, whose outcome does not matter.
-    Found,
+    /// The other gateway has answered a query with payments in this state.
+    Found(MessageOutcome),
     /// The other gateway has answered a query, and does not know the request.
     NotFound,
     /// The other gateway has reversed the payment of the query, or will refuse it when it arrives.
@@ -62,26 +62,26 @@ pub(super) enum CallEnd<'a> {
 }
 
 /// A request that is in progress. Its message is collected at its end, or when the caller gives it up.
-pub(super) struct RecordedCall<'a> {
+pub(super) struct RecordedApiCall<'a> {
     call: &'a ApiCall<'a>,
     sent: Timestamp,
     started: Instant,
     is_open: bool,
 }
 
-impl<'a> RecordedCall<'a> {
+impl<'a> RecordedApiCall<'a> {
     /// Begins a request at a time of the machine's clock.
     pub(super) fn begin(call: &'a ApiCall<'a>, sent: Timestamp) -> Self {
         Self { call, sent, started: Instant::now(), is_open: true }
     }
 
     /// Collects the message with its end.
-    pub(super) fn end(mut self, end: CallEnd<'_>) {
+    pub(super) fn end(mut self, end: ApiCallEnd<'_>) {
         self.is_open = false;
         add_message(|| self.describe(end));
     }
 
-    fn describe(&self, end: CallEnd<'_>) -> ConnectorMessage {
+    fn describe(&self, end: ApiCallEnd<'_>) -> ConnectorMessage {
         let address = format!("{} {}", self.call.method, self.call.path);
         let mut request = vec![("address".to_owned(), address), ("entityId".to_owned(), self.call.entity.to_owned())];
         request.extend(describe_parameters(&self.call.parameters));
@@ -100,11 +100,11 @@ impl<'a> RecordedCall<'a> {
             answer: Vec::new(),
         };
         match end {
-            CallEnd::Outcome(outcome) => add_outcome(message, outcome),
-            CallEnd::Found => ConnectorMessage { outcome: MessageOutcome::Approved, ..message },
-            CallEnd::NotFound => ConnectorMessage { outcome: MessageOutcome::NotFound, ..message },
-            CallEnd::Reversed => ConnectorMessage { outcome: MessageOutcome::Reversed, ..message },
-            CallEnd::Failed(failure) => {
+            ApiCallEnd::Outcome(outcome) => add_outcome(message, outcome),
+            ApiCallEnd::Found(outcome) => ConnectorMessage { outcome, ..message },
+            ApiCallEnd::NotFound => ConnectorMessage { outcome: MessageOutcome::NotFound, ..message },
+            ApiCallEnd::Reversed => ConnectorMessage { outcome: MessageOutcome::Reversed, ..message },
+            ApiCallEnd::Failed(failure) => {
                 let outcome = match failure {
                     CallFailure::NotExecuted(_) => MessageOutcome::NotExecuted,
                     CallFailure::Unknown(fault) if fault.is_contradiction() => MessageOutcome::Contradictory,
@@ -117,12 +117,12 @@ impl<'a> RecordedCall<'a> {
     }
 }
 
-impl Drop for RecordedCall<'_> {
+impl Drop for RecordedApiCall<'_> {
     fn drop(&mut self) {
         // The caller waits for all requests of an outcome together, and gives up the last one when its time is over.
         if self.is_open {
             let late = WebFault::Late(self.started.elapsed().as_millis());
-            add_message(|| self.describe(CallEnd::Failed(&CallFailure::Unknown(late.into()))));
+            add_message(|| self.describe(ApiCallEnd::Failed(&CallFailure::Unknown(late.into()))));
         }
     }
 }

@@ -6,15 +6,15 @@ use tillgate_shared::parameter::Parameters;
 
 use super::*;
 use crate::gateway_api::call::{ApiCall, ApiFault, CallFailure};
-use crate::gateway_api::recorded_message::{CallEnd, RecordedCall};
+use crate::gateway_api::recorded_message::{ApiCallEnd, RecordedApiCall};
 use crate::recorded_messages::collect_messages;
 
 async fn record(parameters: Parameters, failure: Option<CallFailure>) -> ConnectorMessage {
     let recording = async {
         let call = ApiCall::payment(ConnectorOperation::Authorization, REFERENCE, "8ac7", parameters);
-        let recorded = RecordedCall::begin(&call, Timestamp::UNIX_EPOCH);
+        let recorded = RecordedApiCall::begin(&call, Timestamp::UNIX_EPOCH);
         match &failure {
-            Some(failure) => recorded.end(CallEnd::Failed(failure)),
+            Some(failure) => recorded.end(ApiCallEnd::Failed(failure)),
             None => drop(recorded),
         }
     };
