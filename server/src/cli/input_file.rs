@@ -30,11 +30,12 @@ mod tests {
     use super::super::Cli;
 
     /// Options that name a text file, which [`read_text_file`](tillgate_os::text_file::read_text_file) reads.
-    const TEXTS: [&str; 22] = [
+    const TEXTS: [&str; 23] = [
         "acquirer-key-file",
         "acquirer-lines",
         "acquirer-mac-key-file",
         "mac-key-file",
+        "upstream-token-file",
         "ftp-certificate",
         "ftp-key",
         "key-file",

@@ -3,10 +3,12 @@
 //! A [`Connector`] moves money; a [`ThreeDsAuthenticator`] authenticates cardholders. An in-process connector also has
 //! pages and test data: its [`sandbox`]. Knows how acquirers are asked, and no store: what is sent is recorded by its
 //! callers, before it is sent. The [`recorded_messages`] of external connectors are collected for the callers.
-//! [`iso8583`] has the messages of card acquirers and their connector, [`line`] the connections.
+//! [`iso8583`] has the messages of card acquirers and their connector, [`line`] the connections. [`gateway_api`] pays
+//! at another gateway of the same merchant API. [`web`] is the part that the connectors over HTTP share.
 
 mod account;
 mod capabilities;
+pub mod gateway_api;
 pub mod http;
 pub mod iso8583;
 pub mod line;
@@ -17,6 +19,7 @@ pub mod recorded_messages;
 mod route;
 pub mod sandbox;
 pub mod three_ds;
+pub mod web;
 
 use async_trait::async_trait;
 use tillgate_domain::payment::{Payment, RequestPlace};
@@ -35,7 +38,7 @@ pub use route::PaymentRoute;
 pub use three_ds::ThreeDsAuthenticator;
 
 /// The names of the external connectors, for `--connector`. Each has its own folder.
-pub const EXTERNAL: &[&str] = &[http::NAME, iso8583::connector::NAME];
+pub const EXTERNAL: &[&str] = &[http::NAME, iso8583::connector::NAME, gateway_api::NAME];
 
 /// A connection to an acquirer or another institution that moves money.
 ///

@@ -11,6 +11,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
 use super::FullAccount;
+use super::gateway_api::read_hops;
 
 /// Everything that a connector needs to process an initial payment. Exists in memory only.
 #[derive(Debug, Clone)]
@@ -44,7 +45,7 @@ pub struct Order {
     pub context: OrderContext,
 }
 
-/// Data of an order that do not affect its outcome here, but are passed on to the scheme.
+/// Data of an order that do not affect its outcome here, but are passed on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OrderContext {
     /// The parameters `merchant.*`, by name.
@@ -53,6 +54,8 @@ pub struct OrderContext {
     pub category: Option<String>,
     /// `standingInstruction.*`, if the payment is part of a standing instruction.
     pub standing_instruction: Option<StandingInstructionParameters>,
+    /// Number of gateways that have passed the payment on before this one. 0 for a merchant's own payment.
+    pub hops: u8,
 }
 
 /// The step of a standing instruction, as the request describes it.
@@ -229,6 +232,7 @@ impl OrderContext {
             category: text("transactionCategory"),
             standing_instruction: Some(instruction)
                 .filter(|instruction| *instruction != StandingInstructionParameters::default()),
+            hops: read_hops(parameters),
         }
     }
 }

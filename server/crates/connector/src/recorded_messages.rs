@@ -6,8 +6,10 @@
 
 use std::cell::RefCell;
 
-use tillgate_domain::payment::connector_message::ConnectorMessage;
+use tillgate_domain::payment::connector_message::{ConnectorMessage, FaultKind, MessageFault};
 use tillgate_shared::format::mask::mask_card_numbers;
+
+use crate::web::WebFault;
 
 /// Maximum length of a shown value, in characters. Merchants choose some of them, and a payment may have 50 messages.
 pub(crate) const VALUE_LIMIT: usize = 120;
@@ -42,4 +44,24 @@ pub(crate) fn shorten_value(value: &str) -> String {
         Some((end, _)) => format!("{}…", masked.get(..end).unwrap_or_default()),
         None => masked.into_owned(),
     }
+}
+
+/// Describes the reason why a call over HTTP has no response.
+pub(crate) fn describe_web_fault(fault: &WebFault) -> MessageFault {
+    let (kind, detail) = match fault {
+        WebFault::Connection(cause) => (FaultKind::Connection, cause.clone()),
+        WebFault::Request(cause) => (FaultKind::Request, cause.clone()),
+        WebFault::Busy(share) => (FaultKind::Busy, share.to_string()),
+        WebFault::Late(milliseconds) => (FaultKind::Late, milliseconds.to_string()),
+        WebFault::Broken(cause) => (FaultKind::Broken, cause.clone()),
+        WebFault::TooLong(_) => (FaultKind::TooLong, String::new()),
+    };
+    MessageFault { kind, detail: shorten_value(&detail) }
+}
+
+/// Returns the last four characters of a secret number. A number of fewer than eight characters is hidden as a whole.
+pub(crate) fn mask_number(number: &str) -> String {
+    let count = number.chars().count();
+    let end: String = number.chars().skip(if count < 8 { count } else { count - 4 }).collect();
+    format!("•••• {end}").trim_end().to_owned()
 }

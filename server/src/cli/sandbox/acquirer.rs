@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use jiff::civil::Time;
-use tillgate_connector::http::address::HostAddressError;
 use tillgate_connector::http::{Deadlines, HostAddress, HostClient, HttpConnector, NAME, SharedKey};
+use tillgate_connector::web::address::HostAddressError;
 use tillgate_connector::{Capabilities, CaptureSupport};
 use tillgate_domain::payment::PaymentType;
 use tillgate_gateway::registry::Registry;
@@ -19,6 +19,7 @@ use tillgate_shared::money::Currency;
 use tillgate_shared::result::codes;
 
 use crate::cli::sandbox::acquirer_lines::LineOptions;
+use crate::cli::sandbox::upstream::UpstreamOptions;
 use crate::cli::serve::connection_options::parse_timeout;
 
 /// Data folder of the acquirer's host inside this process, below the gateway's data folder.
@@ -59,6 +60,8 @@ pub(in crate::cli) struct AcquirerOptions {
     acquirer_cut_off: Option<Time>,
     #[command(flatten)]
     lines: LineOptions,
+    #[command(flatten)]
+    upstream: UpstreamOptions,
 }
 
 /// The captures that an acquirer takes.
@@ -72,16 +75,17 @@ enum CaptureChoice {
 impl AcquirerOptions {
     /// Builds the connectors of a gateway with this data folder. `--acquirer` names the host for external payments of
     /// sandboxes and for live entities. Without it, external payments of sandboxes go to a host inside this process,
-    /// and live entities have no such connector. `--acquirer-lines` adds another connector for both.
+    /// and live entities have no such connector. `--acquirer-lines` and `--upstream` each add another connector for
+    /// both.
     ///
     /// # Errors
     /// If a file or the system's certificates cannot be read.
     pub(in crate::cli) fn build_connectors(&self, data: &Path) -> anyhow::Result<Registry> {
-        self.lines.add_connectors(self.build_http_connectors(data)?)
+        self.upstream.add_connectors(self.lines.add_connectors(self.build_http_connectors(data)?)?)
     }
 
     fn build_http_connectors(&self, data: &Path) -> anyhow::Result<Registry> {
-        let deadlines = self.build_deadlines();
+        let deadlines = Deadlines::for_answer_within(self.acquirer_timeout);
         let (Some(address), Some(key)) = (&self.acquirer, &self.acquirer_key_file) else {
             let host = EmbeddedHost::new(data.join(FOLDER), deadlines, self.build_capabilities())?;
             return Ok(Registry::default().with_external(Arc::new(host), true));
@@ -109,14 +113,6 @@ impl AcquirerOptions {
             is_external: true,
         }
     }
-
-    /// Returns the deadlines at the acquirer's host: `--acquirer-timeout` until the head of the answer arrives, at most
-    /// as long to connect, and the usual margin after the head for the whole answer.
-    fn build_deadlines(&self) -> Deadlines {
-        let default = Deadlines::default();
-        let answer = self.acquirer_timeout;
-        Deadlines { connect: default.connect.min(answer), head: answer, whole: answer + (default.whole - default.head) }
-    }
 }
 
 /// Creates the host inside this process that a gateway without options has.
@@ -132,13 +128,13 @@ pub(in crate::cli) fn embed_default_host(data: &Path) -> std::io::Result<Embedde
     EmbeddedHost::new(data.join(FOLDER), Deadlines::default(), capabilities)
 }
 
-fn parse_address(text: &str) -> Result<HostAddress, HostAddressError> {
+pub(super) fn parse_address(text: &str) -> Result<HostAddress, HostAddressError> {
     HostAddress::parse(text)
 }
 
 /// Reads a time limit from 1 ms to 50 s. Together with the connect timeout it has to be shorter than the gateway's own
 /// time limit.
-fn parse_limited_timeout(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_limited_timeout(text: &str) -> Result<Duration, String> {
     let limit = parse_timeout(text)?;
     let range = Duration::from_millis(1)..=Duration::from_secs(50);
     if range.contains(&limit) { Ok(limit) } else { Err("a time limit is between 1ms and 50s".to_owned()) }

@@ -1,11 +1,9 @@
 //! Options for the lines to an acquirer that speaks ISO 8583.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use clap::Args;
 use serde::Deserialize;
 use tillgate_connector::iso8583::connector::{Iso8583Config, Iso8583Connector, NAME};
@@ -14,10 +12,10 @@ use tillgate_os::text_file::read_text_file;
 use tillgate_shared::result::codes;
 use zeroize::Zeroizing;
 
+use super::private_file::read_private_file;
+
 /// Maximum size of a configuration or a dialect, in bytes.
 const MAX_FILE: u64 = 256 * 1024;
-/// Maximum size of a key file, in bytes.
-const MAX_KEY_FILE: u64 = 1024;
 
 /// The lines of a gateway.
 #[derive(Debug, Args)]
@@ -59,12 +57,7 @@ impl LineOptions {
 
     /// Reads the key of `--acquirer-mac-key-file`.
     fn read_mac_key(&self) -> anyhow::Result<Option<Zeroizing<String>>> {
-        let Some(path) = &self.acquirer_mac_key_file else { return Ok(None) };
-        let reading = || format!("reading the key file {}", path.display());
-        let text = read_text_file(path, MAX_KEY_FILE).with_context(reading)?;
-        let mode = fs::metadata(path).with_context(reading)?.permissions().mode();
-        ensure!(mode & 0o077 == 0, "other users can read {}: its mode has to be 0600", path.display());
-        Ok(Some(text))
+        self.acquirer_mac_key_file.as_deref().map(read_private_file).transpose()
     }
 }
 

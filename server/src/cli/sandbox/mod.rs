@@ -10,3 +10,5 @@ pub mod demo_data;
 pub mod demo_rules;
 pub mod demo_shop;
 pub mod iso8583_options;
+mod private_file;
+mod upstream;

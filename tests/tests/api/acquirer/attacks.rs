@@ -12,7 +12,7 @@ use crate::support::*;
 const IMPATIENT: [&str; 2] = ["--acquirer-timeout", "1s"];
 
 /// Starts a server that answers every connection with these bytes after one read, and closes it. Returns its address.
-async fn start_impostor(response: Vec<u8>) -> anyhow::Result<String> {
+pub async fn start_impostor(response: Vec<u8>) -> anyhow::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?.to_string();
     tokio::spawn(async move {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tillgate_connector::http::codes::{ResponseMeaning, interpret_response};
 use tillgate_connector::http::protocol::{AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome};
 use tillgate_connector::http::{CallFault, CallResult, Deadlines, HostAddress, HostClient, SharedKey};
+use tillgate_connector::web::WebFault;
 use tillgate_os::clock::SystemClock;
 use tillgate_tests::{TestAcquirerHost, poll_until};
 use tokio::net::TcpSocket;
@@ -74,9 +75,9 @@ async fn every_fault_that_hides_the_answer_is_unknown_and_an_inquiry_finds_out()
         (build_client(&host, &host.address, DEADLINES)?, build_client(&host, &host.address, IMPATIENT)?);
     assert_eq!(answered_outcome(send_authorization(&patient, "slow", 200_001).await?)?, HostOutcome::Approved);
     let silent = send_authorization(&impatient, "silent", 200_002).await?;
-    assert_eq!(silent, CallResult::Unknown(CallFault::Late(2000)));
+    assert_eq!(silent, CallResult::Unknown(WebFault::Late(2000).into()));
     let cut = send_authorization(&patient, "cut", 200_003).await?;
-    assert!(matches!(cut, CallResult::Unknown(CallFault::Broken(_))), "{cut:?}");
+    assert!(matches!(cut, CallResult::Unknown(CallFault::Web(WebFault::Broken(_)))), "{cut:?}");
     assert_eq!(answered_outcome(send_authorization(&patient, "twice", 200_004).await?)?, HostOutcome::Approved);
     // The client must discard the second response of the previous request.
     assert_eq!(answered_outcome(send_authorization(&patient, "after", 9200).await?)?, HostOutcome::Approved);
@@ -100,7 +101,7 @@ async fn a_request_that_is_dropped_is_not_booked_and_can_be_given_up() -> anyhow
     let host = TestAcquirerHost::start(&[])?;
     let client = build_client(&host, &host.address, DEADLINES)?;
     let dropped = send_authorization(&client, "dropped", 200_007).await?;
-    assert!(matches!(dropped, CallResult::Unknown(CallFault::Broken(_))), "{dropped:?}");
+    assert!(matches!(dropped, CallResult::Unknown(CallFault::Web(WebFault::Broken(_)))), "{dropped:?}");
     let found = client.inquire("q", &earlier_request_of("dropped", 200_007)?).await;
     assert_eq!(answered_outcome(found)?, HostOutcome::NotFound);
     assert_eq!(
@@ -129,7 +130,10 @@ async fn a_late_success_of_what_was_not_given_up_is_found() -> anyhow::Result<()
     let host = TestAcquirerHost::start(&["--late", "3s"])?;
     let (client, impatient) =
         (build_client(&host, &host.address, DEADLINES)?, build_client(&host, &host.address, IMPATIENT)?);
-    assert_eq!(send_authorization(&impatient, "late", 200_005).await?, CallResult::Unknown(CallFault::Late(2000)));
+    assert_eq!(
+        send_authorization(&impatient, "late", 200_005).await?,
+        CallResult::Unknown(WebFault::Late(2000).into())
+    );
     wait_until_approved(&client, "late", 200_005).await?;
     assert_eq!(
         answered_outcome(client.reverse("v", &earlier_request_of("late", 200_005)?).await)?,
@@ -162,11 +166,11 @@ async fn a_host_that_is_not_there_has_certainly_not_done_anything() -> anyhow::R
     let nobody_at = nobody.local_addr()?.to_string();
     let away = build_client(&host, &nobody_at, DEADLINES)?;
     let result = send_authorization(&away, "p1", 9200).await?;
-    assert!(matches!(result, CallResult::NotExecuted(CallFault::Connection(_))), "{result:?}");
+    assert!(matches!(result, CallResult::NotExecuted(CallFault::Web(WebFault::Connection(_)))), "{result:?}");
     // This port accepts connections but never answers.
     let mute = TcpListener::bind("127.0.0.1:0")?;
     let silent = build_client(&host, &mute.local_addr()?.to_string(), IMPATIENT)?;
-    assert_eq!(send_authorization(&silent, "p1", 9200).await?, CallResult::Unknown(CallFault::Late(2000)));
+    assert_eq!(send_authorization(&silent, "p1", 9200).await?, CallResult::Unknown(WebFault::Late(2000).into()));
     // A gateway with another key cannot verify the response, so the outcome is unknown.
     let address = HostAddress::parse(&format!("http://{}", host.address))?;
     let stranger = HostClient::new(address, SharedKey::random()?, DEADLINES, Arc::new(SystemClock))?;

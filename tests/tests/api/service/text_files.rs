@@ -114,6 +114,7 @@ async fn a_server_takes_its_files_with_a_mark() -> anyhow::Result<()> {
     let bins = list(folder.path(), "bins", "bin,country,funding\n42000000,DE,debit\n")?;
     let key = list(folder.path(), "key", KEY)?;
     let acquirer = list(folder.path(), "acquirer", KEY)?;
+    let upstream = list(folder.path(), "upstream", "0123456789abcdef\n")?;
     let gateway = TestGateway::start_with(&[
         "--risk-networks",
         &networks,
@@ -127,6 +128,10 @@ async fn a_server_takes_its_files_with_a_mark() -> anyhow::Result<()> {
         "http://127.0.0.1:9/",
         "--acquirer-key-file",
         &acquirer,
+        "--upstream",
+        "http://127.0.0.1:9/",
+        "--upstream-token-file",
+        &upstream,
     ])?;
     assert_eq!(reqwest::get(format!("{}health", gateway.base_url())).await?.status(), 200);
     Ok(())

@@ -4,9 +4,9 @@
 use tillgate_shared::money::{Amount, Currency};
 use tillgate_shared::result::ResultCode;
 
-use super::address::is_redirect_allowed;
 use super::protocol::{HostOutcome, HostResponse};
 use super::request::from_minor_units;
+use crate::web::address::is_redirect_allowed;
 
 /// Response codes of approvals of the full amount (ISO 8583, field 39): approved, no reason to decline.
 const APPROVED: [&str; 2] = ["00", "85"];

@@ -3,7 +3,6 @@
 //! Every request is signed, dated and has an idempotency key. Every response is verified. The outcome of a response
 //! that cannot be verified is unknown: neither an approval nor a decline.
 
-pub mod address;
 pub mod client;
 pub mod codes;
 pub mod connector;
@@ -14,12 +13,12 @@ pub mod request;
 pub mod response;
 pub mod signature;
 
-pub use address::HostAddress;
-pub use client::{Deadlines, HostClient};
+pub use client::HostClient;
 pub use connector::HttpConnector;
 pub use key::SharedKey;
 pub use request::UnsupportedOrder;
 
+pub use crate::web::{Deadlines, HostAddress};
 pub use response::{CallFault, CallResult, ExpectedResponse};
 
 /// The connector's name, for `--connector`.

@@ -21,7 +21,8 @@ use super::protocol::{
     ModificationRequest, PaymentData, ProviderData, SecretText, ThreeDsData,
 };
 use super::response::{CallFault, CallResult};
-use crate::recorded_messages::{add_message, shorten_value};
+use crate::recorded_messages::{add_message, describe_web_fault, mask_number, shorten_value};
+use crate::web::WebFault;
 
 /// A request that is in progress. Its message is collected at its end, or when the caller gives it up.
 pub(super) struct Exchange<'a> {
@@ -88,7 +89,7 @@ impl Drop for Exchange<'_> {
     fn drop(&mut self) {
         // The caller waits for all requests of an outcome together, and gives up the last one when its time is over.
         if self.is_open {
-            let late = CallResult::Unknown(CallFault::Late(self.started.elapsed().as_millis()));
+            let late = CallResult::Unknown(WebFault::Late(self.started.elapsed().as_millis()).into());
             add_message(|| self.describe(&late));
         }
     }
@@ -132,12 +133,7 @@ fn name_operation(operation: HostOperation, payment: &PaymentData) -> ConnectorO
 /// Describes the reason why a call has no verified response.
 fn describe_fault(fault: &CallFault) -> MessageFault {
     let (kind, detail) = match fault {
-        CallFault::Connection(cause) => (FaultKind::Connection, cause.clone()),
-        CallFault::Request(cause) => (FaultKind::Request, cause.clone()),
-        CallFault::Busy(share) => (FaultKind::Busy, share.to_string()),
-        CallFault::Late(milliseconds) => (FaultKind::Late, milliseconds.to_string()),
-        CallFault::Broken(cause) => (FaultKind::Broken, cause.clone()),
-        CallFault::TooLong => (FaultKind::TooLong, String::new()),
+        CallFault::Web(fault) => return describe_web_fault(fault),
         CallFault::Unsigned(status) => (FaultKind::Unsigned, status.to_string()),
         CallFault::Unreadable(status) => (FaultKind::Unreadable, status.to_string()),
         CallFault::Mismatch(part) => (FaultKind::Mismatch, (*part).to_owned()),
@@ -148,12 +144,9 @@ fn describe_fault(fault: &CallFault) -> MessageFault {
     MessageFault { kind, detail: shorten_value(&detail) }
 }
 
-/// Returns the last four characters of a secret number. A number of fewer than eight characters is hidden as a whole.
-fn mask_number(number: &SecretText) -> String {
-    let number = number.expose();
-    let count = number.chars().count();
-    let end: String = number.chars().skip(if count < 8 { count } else { count - 4 }).collect();
-    format!("•••• {end}").trim_end().to_owned()
+/// Returns the last four characters of a secret number.
+fn mask_secret(number: &SecretText) -> String {
+    mask_number(number.expose())
 }
 
 /// Returns a value as text. `None` for an object, a list and a missing value.
@@ -208,7 +201,7 @@ impl MaskedFields {
                     cryptogram_eci,
                 } = card;
                 self.with("account.type", &"card")
-                    .with("account.number", &mask_number(number))
+                    .with("account.number", &mask_secret(number))
                     .with("account.holder", holder)
                     .with("account.entry", entry)
                     .with("account.cryptogramEci", cryptogram_eci)
@@ -216,8 +209,8 @@ impl MaskedFields {
             AccountData::Bank(bank) => {
                 let BankData { iban, number, bank_code, bic, country, holder, mandate_signed, creditor_id } = bank;
                 self.with("account.type", &"bank")
-                    .with("account.iban", &iban.as_ref().map(mask_number))
-                    .with("account.number", &number.as_ref().map(mask_number))
+                    .with("account.iban", &iban.as_ref().map(mask_secret))
+                    .with("account.number", &number.as_ref().map(mask_secret))
                     .with("account.bankCode", bank_code)
                     .with("account.bic", bic)
                     .with("account.country", country)

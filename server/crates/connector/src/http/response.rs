@@ -4,6 +4,7 @@
 use super::key::SharedKey;
 use super::protocol::{HostOperation, HostOutcome, HostRefusal, HostResponse, PaymentData, RefusalReason};
 use super::signature::{Signature, is_response_signed_by};
+use crate::web::WebFault;
 
 /// Maximum length of the acquirer's ids, in characters.
 const ID_LIMIT: usize = 64;
@@ -22,26 +23,9 @@ pub enum CallResult {
 /// The reason why a call has no verified response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallFault {
-    /// The host cannot be reached.
-    #[error("no connection to the acquirer's host: {0}")]
-    Connection(String),
-    /// The request cannot be built.
-    #[error("the request cannot be written: {0}")]
-    Request(String),
-    /// Too many requests await responses of the host: all together, or those of one merchant, whose limit this is.
-    #[error(
-        "too many requests wait for answers of the acquirer's host ({0} of a merchant at most); this one was not sent"
-    )]
-    Busy(usize),
-    /// A time limit has passed.
-    #[error("no answer of the acquirer's host within {0} ms")]
-    Late(u128),
-    /// The connection broke before the end of the response.
-    #[error("the connection to the acquirer's host broke: {0}")]
-    Broken(String),
-    /// The response is too long.
-    #[error("the answer of the acquirer's host is longer than {} bytes", super::protocol::BODY_LIMIT)]
-    TooLong,
+    /// There is no response.
+    #[error(transparent)]
+    Web(#[from] WebFault),
     /// The response has no valid signature for this request: check the key, and both clocks.
     #[error(
         "the answer of the acquirer's host (HTTP {0}) is not signed for this request: check the key and the clocks"
@@ -66,13 +50,9 @@ impl CallFault {
     /// is known about an earlier request, and the inquiry has to be repeated.
     pub fn is_answer(&self) -> bool {
         match self {
-            Self::Connection(_)
-            | Self::Request(_)
-            | Self::Busy(_)
-            | Self::Late(_)
-            | Self::Broken(_)
-            | Self::Unsigned(_) => false,
-            Self::TooLong | Self::Unreadable(_) | Self::Mismatch(_) | Self::Undecided(_) => true,
+            Self::Web(WebFault::TooLong(_)) => true,
+            Self::Web(_) | Self::Unsigned(_) => false,
+            Self::Unreadable(_) | Self::Mismatch(_) | Self::Undecided(_) => true,
             // The clocks or the key may be mended, and the host may be available again.
             Self::Refused(refusal) => {
                 !matches!(refusal.error, RefusalReason::Unavailable | RefusalReason::Signature | RefusalReason::Date)
@@ -303,10 +283,10 @@ mod tests {
         };
         let text = || "no".to_owned();
         for fault in [
-            CallFault::Connection(text()),
-            CallFault::Busy(128),
-            CallFault::Late(8000),
-            CallFault::Broken(text()),
+            WebFault::Connection(text()).into(),
+            WebFault::Busy(128).into(),
+            WebFault::Late(8000).into(),
+            WebFault::Broken(text()).into(),
             CallFault::Unsigned(200),
             refused("unavailable"),
             refused("signature"),
@@ -318,7 +298,7 @@ mod tests {
             CallFault::Undecided("68".to_owned()),
             CallFault::Mismatch("connectorTxId1"),
             CallFault::Unreadable(500),
-            CallFault::TooLong,
+            WebFault::TooLong(1).into(),
             refused("keyReused"),
             refused("route"),
         ] {

@@ -82,12 +82,12 @@ async fn account_numbers_keep_four_characters_and_short_ones_none() {
     for (iban, shown) in
         [("DE23100000001234567890", "•••• 7890"), ("1234567", "••••"), ("", "••••"), ("äöüäöüäö", "•••• öüäö")]
     {
-        assert_eq!(mask_number(&SecretText::new(iban)), shown);
+        assert_eq!(mask_number(iban), shown);
     }
     let mut request = sample_request();
     let iban = Some(SecretText::new("DE23100000001234567890"));
     request.account = AccountData::Bank(BankData { iban, ..BankData::default() });
-    let result = CallResult::Unknown(CallFault::TooLong);
+    let result = CallResult::Unknown(WebFault::TooLong(1).into());
     let message = describe_exchange(HostOperation::Authorize, &request, result).await;
     assert_eq!(value_of(&message.request, "account.iban"), Some("•••• 7890"));
     assert!(!format!("{message:?}").contains("DE23100000001234567890"));
@@ -108,10 +108,10 @@ async fn the_outcome_tells_a_lost_answer_from_a_request_that_was_not_sent() {
     let zero =
         AuthorizationRequest { payment: PaymentData { amount: 0, ..sample_request().payment }, ..sample_request() };
     for (result, outcome, kind) in [
-        (CallResult::Unknown(CallFault::Late(8000)), MessageOutcome::NoAnswer, FaultKind::Late),
+        (CallResult::Unknown(WebFault::Late(8000).into()), MessageOutcome::NoAnswer, FaultKind::Late),
         (CallResult::Unknown(CallFault::Unsigned(200)), MessageOutcome::NoAnswer, FaultKind::Unsigned),
         (CallResult::Unknown(CallFault::Undecided("68".to_owned())), MessageOutcome::Pending, FaultKind::Undecided),
-        (CallResult::NotExecuted(CallFault::Busy(128)), MessageOutcome::NotExecuted, FaultKind::Busy),
+        (CallResult::NotExecuted(WebFault::Busy(128).into()), MessageOutcome::NotExecuted, FaultKind::Busy),
     ] {
         let message = describe_exchange(HostOperation::Authorize, &zero, result).await;
         assert_eq!((message.outcome, message.fault.unwrap().kind), (outcome, kind));

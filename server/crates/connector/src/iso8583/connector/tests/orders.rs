@@ -119,6 +119,7 @@ async fn the_proof_and_the_standing_instruction_reach_the_host() {
             initial_transaction_id: Some("MCC123456".to_owned()),
             ..StandingInstructionParameters::default()
         }),
+        hops: 0,
     };
     let task = spawn_order(&connector, &id(1), paid);
     let received = host.next().await;
