@@ -30,7 +30,7 @@ mod tests {
     use super::super::Cli;
 
     /// Options that name a text file, which [`read_text_file`](tillgate_os::text_file::read_text_file) reads.
-    const TEXTS: [&str; 22] = [
+    const TEXTS: [&str; 23] = [
         "acquirer-key-file",
         "acquirer-lines",
         "acquirer-mac-key-file",
@@ -41,6 +41,7 @@ mod tests {
         "risk-networks",
         "risk-disposable",
         "risk-bins",
+        "retry-rules",
         "file",
         "input",
         "networks",

@@ -18,6 +18,7 @@ mod record;
 mod redirect;
 mod reported;
 mod requested_amount;
+pub mod retry_rules;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(crate) mod sample;
