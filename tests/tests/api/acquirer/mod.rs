@@ -13,4 +13,5 @@ pub mod payments;
 pub mod redirects;
 pub mod refused_requests;
 pub mod reservations;
+pub mod retries;
 pub mod three_ds;

@@ -114,7 +114,11 @@ async fn a_server_takes_its_files_with_a_mark() -> anyhow::Result<()> {
     let bins = list(folder.path(), "bins", "bin,country,funding\n42000000,DE,debit\n")?;
     let key = list(folder.path(), "key", KEY)?;
     let acquirer = list(folder.path(), "acquirer", KEY)?;
+    let rules = "[schedules]\nstop = []\n[schemes.s]\nbrands = ['VISA']\nlimits = [{ attempts = 1, within = '1d' }]\n";
+    let rules = list(folder.path(), "rules", rules)?;
     let gateway = TestGateway::start_with(&[
+        "--retry-rules",
+        &rules,
         "--risk-networks",
         &networks,
         "--risk-disposable",
