@@ -51,8 +51,8 @@ async fn an_advice_of_the_scheme_is_followed_and_a_forbidden_attempt_is_not_sent
     ] {
         let declined = pay_master(&shop, &[("amount", amount)]).await?;
         assert_result(&declined, 400, "800.100.152");
-        let details = json!({ "AcquirerResponse": "05", "MerchantAdviceCode": advice });
-        assert_eq!(declined.json["resultDetails"], details, "{}", declined.text);
+        let details = &declined.json["resultDetails"];
+        assert_eq!((&details["AcquirerResponse"], &details["MerchantAdviceCode"]), (&json!("05"), &json!(advice)));
         let sent = count_messages(&gateway)?;
         let refused = pay_master(&shop, &[("amount", amount)]).await?;
         assert_result(&refused, 400, code);
@@ -132,7 +132,12 @@ async fn an_approval_ends_the_count_and_cards_without_a_decline_leave_no_record(
     assert_result(&scene.pay_by_card("92.00", &soft).await?, 400, "300.100.100");
     let scene = scene.restart_gateway()?;
     assert_eq!(count_records(&scene.gateway)?, 1, "the count outlives a restart");
-    let proof = [("threeDSecure.eci", "02"), ("threeDSecure.verificationId", "AAACAgSRBklmQCFgMpEGAAAAAAA=")];
+    let proof = [
+        ("threeDSecure.eci", "02"),
+        ("threeDSecure.verificationId", "AAACAgSRBklmQCFgMpEGAAAAAAA="),
+        ("threeDSecure.enrollmentStatus", "Y"),
+        ("threeDSecure.authenticationStatus", "Y"),
+    ];
     assert_result(&scene.pay_by_card("92.00", &[&soft[..], &proof].concat()).await?, 200, "000.100.112");
     assert_eq!(count_records(&scene.gateway)?, 0);
     scene.reconcile().await

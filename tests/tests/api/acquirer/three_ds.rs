@@ -214,7 +214,8 @@ async fn a_payment_that_its_shopper_gives_up_while_the_host_is_asked_is_reversed
 async fn an_attempt_that_the_scheme_forbids_by_the_end_of_its_challenge_is_not_sent() -> anyhow::Result<()> {
     let folder = tempfile::TempDir::new()?;
     let rules = folder.path().join("rules.toml");
-    let limit = "[schedules]\nstop = []\n[schemes.visa]\nbrands = ['VISA']\nlimits = [{ attempts = 2, within = '30d' }]\n";
+    let limit =
+        "[schedules]\nstop = []\n[schemes.visa]\nbrands = ['VISA']\nlimits = [{ attempts = 2, within = '30d' }]\n";
     std::fs::write(&rules, limit)?;
     let scene = AcquirerScene::start(&[], &["--retry-rules", &rules.to_string_lossy()]).await?;
     let amount = ("amount", "1000.51");

@@ -8,7 +8,7 @@
 //! | [`risk_challenge`] | challenges that risk rules demand | the context of the next stage |
 //! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
 //! | [`authorize`] | the connector's result | [`authorize::AuthorizationResult`] |
-//! | [`attempt_check`] | attempts that the rules of a scheme forbid after a decline, under the write lock | a declined payment |
+//! | [`attempt_check`] | attempts that a rule of the card's scheme forbids, under the lock | a declined payment |
 //! | [`record`] | the changes to write, under the write lock | [`PreparedPayment`], then the payment |
 //! | [`screen`] | risk checks of an approved payment | a [`RiskCheck`](crate::risk::check::RiskCheck) |
 //!
