@@ -52,8 +52,6 @@ fn outcome_table() -> TestTable {
         "exactly that code",
         "05 of a card, MS03 of a bank account, unless it is a success",
     ];
-    let advised =
-        ["customParameters[forceAdviceCode]=NN", data::ADVISED.result.code(), "05, with MerchantAdviceCode NN"];
     let rules = data::RULES.iter().map(|rule| table_row([rule.when, rule.result.code(), rule.acquirer]));
     TestTable {
         anchor: "test-outcomes",
@@ -67,7 +65,7 @@ fn outcome_table() -> TestTable {
             tillgate_shared::result::codes::TEST_CONNECTOR.code(),
         ),
         columns: &["Send", "result.code", "resultDetails.AcquirerResponse"],
-        rows: [table_row(forced), table_row(advised)].into_iter().chain(rules).collect(),
+        rows: std::iter::once(table_row(forced)).chain(rules).collect(),
     }
 }
 
