@@ -42,6 +42,7 @@ mod tests {
         "risk-networks",
         "risk-disposable",
         "risk-bins",
+        "retry-rules",
         "file",
         "input",
         "networks",

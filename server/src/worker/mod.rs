@@ -161,7 +161,8 @@ async fn delete_data_periodically(app: &App, stop: watch::Receiver<bool>) {
     }
 }
 
-/// Deletes what has expired at `now`: sealed cards, registrations, deferred effects, messages and used wallet tokens.
+/// Deletes what has expired at `now`: sealed cards, registrations, deferred effects, messages, used wallet tokens and
+/// records of attempts.
 /// Checks with a reader first, so that an idle server writes nothing.
 ///
 /// # Errors
@@ -171,6 +172,7 @@ async fn delete_expired_data(app: &App, now: Timestamp) -> Result<(), tillgate_s
     store.delete_expired_wallet_tokens(now).await?;
     store.delete_expired_effects(now).await?;
     store.delete_expired_messages(now).await?;
+    store.delete_ended_attempts(now).await?;
     if store.has_expired_cards(now)? {
         let deleted = store.delete_expired_cards(now).await?;
         tracing::info!(deleted, "card numbers were deleted at the end of their window");

@@ -53,6 +53,7 @@ async fn open_node(location: &StoreLocation, name: &str) -> Arc<App> {
             pending_lifetime: SignedDuration::from_mins(30),
             review_lifetime: SignedDuration::from_hours(24),
             limits: VelocityLimits::NONE,
+            retry_rules: Arc::default(),
         },
     });
     let outgoing = OutgoingClient::new(&["127.0.0.0/8".parse().unwrap()], Ports::new([])).unwrap();

@@ -209,6 +209,14 @@ codes! {
     REFERENCE_PENDING = "700.400.570";
     /// There is no such transaction.
     TRANSACTION_UNKNOWN = "700.400.580";
+    /// The scheme's rules allow another attempt after 72 hours.
+    RETRY_AFTER_72_HOURS = "700.600.002";
+    /// The scheme's rules allow another attempt after 24 hours.
+    RETRY_AFTER_24_HOURS = "700.600.025";
+    /// The scheme's rules allow another attempt with 3-D Secure or other card data.
+    RETRY_WITH_THREE_DS = "700.601.001";
+    /// The scheme's rules allow no other attempt.
+    RETRY_STOPPED = "700.601.003";
     /// The same payment has already been made.
     DUPLICATE = "800.110.100";
     /// Too many requests.

@@ -41,6 +41,8 @@ pub struct Order {
     pub accepts_any_number: bool,
     /// The outcome that a sandbox merchant requests (`customParameters[forceResultCode]`).
     pub forced_result_code: Option<String>,
+    /// The scheme's advice code that a sandbox merchant requests (`customParameters[forceAdviceCode]`).
+    pub forced_advice_code: Option<String>,
     /// Data about the merchant and the standing instruction, for connectors that pass them on.
     pub context: OrderContext,
 }

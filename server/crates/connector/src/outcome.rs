@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tillgate_domain::payment::retry_rules::{ACQUIRER_RESPONSE, ADVICE_CODE};
 use tillgate_domain::payment::{ConnectorTxIds, TransferAccount};
 use tillgate_shared::money::Amount;
 use tillgate_shared::result::ResultCode;
@@ -77,7 +78,14 @@ impl ConnectorResult {
     /// Adds the acquirer's own response code (`resultDetails.AcquirerResponse`).
     #[must_use]
     pub fn with_acquirer_response(mut self, code: &str) -> Self {
-        self.details.insert("AcquirerResponse".to_owned(), code.to_owned());
+        self.details.insert(ACQUIRER_RESPONSE.to_owned(), code.to_owned());
+        self
+    }
+
+    /// Adds the scheme's advice code about another attempt (`resultDetails.MerchantAdviceCode`).
+    #[must_use]
+    pub fn with_advice_code(mut self, code: &str) -> Self {
+        self.details.insert(ADVICE_CODE.to_owned(), code.to_owned());
         self
     }
 }

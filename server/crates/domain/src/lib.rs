@@ -26,3 +26,4 @@ pub mod schedule;
 pub mod settlement;
 pub mod spelling;
 pub mod three_ds;
+mod wait_text;

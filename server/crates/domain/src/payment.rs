@@ -19,6 +19,7 @@ mod redirect;
 mod reported;
 mod request_place;
 mod requested_amount;
+pub mod retry_rules;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(crate) mod sample;

@@ -28,6 +28,7 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_connector::FullAccount;
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
+use tillgate_domain::payment::retry_rules::RetryRules;
 use tillgate_domain::payment::{Payment, TimeLimits};
 use tillgate_domain::refusal::Refusal;
 use tillgate_net::shares::Shares;
@@ -124,6 +125,8 @@ pub struct GatewayOptions {
     pub review_lifetime: SignedDuration,
     /// The caps of the card-testing limits.
     pub limits: VelocityLimits,
+    /// The schemes' rules for attempts after a decline.
+    pub retry_rules: Arc<RetryRules>,
 }
 
 /// Failure of a use case: a refusal, which has a response of its own, or an internal failure.

@@ -17,6 +17,7 @@ use tillgate_connector::{ConnectorOutcome, ConnectorResult, FullAccount, Order, 
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::debit_step::DebitStep;
+use tillgate_domain::payment::retry_rules::RetryRefusal;
 use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_domain::refusal::Refusal;
 use tillgate_domain::review::ReviewStage;
@@ -31,7 +32,7 @@ use tillgate_store::review::reference::ReviewedPayments;
 use tillgate_store::timer::TimerKind;
 use tillgate_store::{Changes, RecordKeys};
 
-use super::payment::{PaymentIdentity, capture_debit, wait_for_answer};
+use super::payment::{AttemptCheck, PaymentIdentity, capture_debit, is_authenticated, refused_result, wait_for_answer};
 use super::{Failure, Gateway};
 use crate::payment::response_recorder::ResponseRecorder;
 
@@ -269,7 +270,12 @@ impl Gateway {
         decision: ReviewDecision,
     ) -> Result<Option<Arc<Payment>>, Failure> {
         let request = self.prepare_connector_request(payment, order, route, "");
-        let Some(sent) = self.record_sent(payment, None, decision).await? else { return Ok(None) };
+        let check = self.find_attempt_check(payment);
+        let sent = match self.record_sent(payment, (None, check), decision.clone()).await? {
+            Ok(sent) => sent,
+            Err(refusal) => return self.end_review(payment, refused_result(refusal), decision).await,
+        };
+        let Some(sent) = sent else { return Ok(None) };
         Ok(Some(self.send_connector_request(Some(request), sent, ResponseRecorder::disabled()).await))
     }
 
@@ -284,30 +290,42 @@ impl Gateway {
             return self.end_review(payment, approval_of_held(payment), decision).await;
         }
         let _guard = self.payments_in_flight.mark_payment(&payment.id);
-        let Some(sent) = self.record_sent(payment, Some(DebitStep::Capture), decision).await? else {
-            return Ok(None);
-        };
+        let sent = self.record_sent(payment, (Some(DebitStep::Capture), None), decision).await?;
+        // A capture is no attempt, so no rule of the scheme refuses it.
+        let Ok(Some(sent)) = sent else { return Ok(None) };
         let answer = wait_for_answer(capture_debit(connector, &sent, false)).await;
         Ok(Some(self.try_write_outcome(sent, answer, ResponseRecorder::disabled()).await))
     }
 
     /// Records that the external connector of a held payment is about to be asked, with the decision and, for a debit
-    /// in two steps, the step. Returns `None`, and writes nothing, if the payment is not held any more.
+    /// in two steps, the step. Returns `None`, and writes nothing, if the payment is not held any more. Also writes
+    /// nothing, and returns the refusal, if the rules of the card's scheme forbid the attempt.
     ///
     /// # Errors
     /// 409 if another analyst has claimed it.
     async fn record_sent(
         &self,
         payment: &Payment,
-        step: Option<DebitStep>,
+        (step, check): (Option<DebitStep>, Option<AttemptCheck>),
         decision: ReviewDecision,
-    ) -> Result<Option<Arc<Payment>>, Failure> {
+    ) -> Result<Result<Option<Arc<Payment>>, RetryRefusal>, Failure> {
         let clock = self.clock_of_entity(&payment.entity);
-        let recorded = self.store.update(RecordKeys::for_review_decision(payment), move |loaded| {
+        let attempts = check.as_ref().map(AttemptCheck::keys);
+        let keys = RecordKeys { attempts, ..RecordKeys::for_review_decision(payment) };
+        let recorded = self.store.update(keys, move |loaded| {
             let Some(mut payment) = loaded.payment.filter(Payment::is_held) else {
-                return Ok((Changes::default(), None));
+                return Ok((Changes::default(), Ok(None)));
             };
             decision.check_claim(loaded.review.as_ref(), clock)?;
+            let mut changes = Changes::default();
+            if let Some(check) = check {
+                // Checked again: the payment may have been held for a day.
+                let now = clock.entity_now();
+                if let Some(refusal) = check.find_refusal(&loaded.attempts, now, is_authenticated(&payment)) {
+                    return Ok((changes, Err(refusal)));
+                }
+                changes = check.count_attempt(&mut payment, &loaded.attempts, now);
+            }
             payment.result = codes::PENDING;
             if let Some(review) = payment.risk.as_mut().and_then(|risk| risk.review.as_mut()) {
                 review.asked = Some(clock.entity_now());
@@ -319,8 +337,8 @@ impl Gateway {
                 page.asked = Some(clock.entity_now());
             }
             let payment = Arc::new(payment);
-            let changes = Changes::default().with_payment(Arc::clone(&payment)).with_review_decision(decision);
-            Ok((changes, Some(payment)))
+            let changes = changes.with_payment(Arc::clone(&payment)).with_review_decision(decision);
+            Ok((changes, Ok(Some(payment))))
         });
         Ok(recorded.await??)
     }

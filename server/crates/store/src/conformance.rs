@@ -104,6 +104,7 @@ macro_rules! conformance_suite {
                 a_renewed_account_takes_the_place_of_the_stored_one
                 everything_that_needs_a_vault_key_is_counted_until_it_is_gone
                 changes_of_velocity_counts_are_added_up
+                records_of_attempts_are_kept_until_they_end_or_an_approval_deletes_them
                 a_build_of_the_form_is_loaded_as_it_was_stored
             }
             risk_counters {

@@ -55,6 +55,7 @@ pub use dispute::DisputeKey;
 pub use error::{StoreError, StoreErrorKind};
 pub use fault::{Damage, DiskFault};
 pub use health::HealthFault;
+pub use payment::attempts::{AttemptKeys, AttemptName, AttemptRow};
 pub use payment::comment::{CommentWrite, NewComment, PaymentComment};
 pub use payment::connector_message::NumberedMessage;
 pub use payment::history::{HistoricPayment, PaymentHistory};

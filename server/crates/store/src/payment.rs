@@ -1,5 +1,6 @@
 //! Payments: their rows, the effects of a write, and the searches for them.
 
+pub mod attempts;
 pub mod card;
 mod change;
 pub mod comment;

@@ -13,6 +13,7 @@ use rust_decimal::Decimal;
 use tillgate_api::form::Builds;
 use tillgate_api::{AppState, Draining, FieldsUrl, InFlight, ReportLimiter, ResponseCache, WrongCredentials};
 use tillgate_domain::ip_text;
+use tillgate_domain::payment::retry_rules::RetryRules;
 use tillgate_gateway::registry;
 use tillgate_gateway::risk::stored_rules::compile_stored_rules;
 use tillgate_gateway::risk::velocity::VelocityLimiter;
@@ -31,6 +32,7 @@ use tillgate_vault::{Keyring, Vault};
 use super::log::{LogFormat, start_log};
 use super::value_parsers::{FormKey, parse_form_key, parse_node, parse_public_url};
 use crate::cli::data_place::DataPlace;
+use crate::cli::input_file::read_input_file;
 use crate::cli::keys::vault_key::VaultKeyOptions;
 use crate::cli::risk::fact_files::RiskFileOptions;
 use crate::cli::sandbox::acquirer::AcquirerOptions;
@@ -45,6 +47,9 @@ use crate::cli::serve::setup_check::check_setup;
 /// Lag of the machine's clock behind the newest id above which a warning is logged. Time servers correct smaller lags
 /// now and then.
 const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
+
+/// Largest size of a file of retry rules, in bytes.
+const MAX_RETRY_RULES: u64 = 1 << 20;
 
 /// Settings of the gateway.
 #[derive(Debug, Args)]
@@ -94,6 +99,10 @@ pub(in crate::cli) struct GatewaySettings {
     acquirer: AcquirerOptions,
     #[command(flatten)]
     risk_files: RiskFileOptions,
+    /// File with the card schemes' rules for attempts after a decline, in TOML, instead of the rules in this binary.
+    /// Read at the start.
+    #[arg(long, value_name = "FILE", env = "TILLGATE_RETRY_RULES")]
+    retry_rules: Option<PathBuf>,
     /// Folder of a form that `cargo xtask form` has built, instead of the form in this binary.
     #[arg(long, value_name = "DIR", env = "TILLGATE_FORM")]
     form: Option<PathBuf>,
@@ -171,7 +180,7 @@ impl GatewaySettings {
                 vault,
                 account_index,
                 velocity,
-                options: self.gateway_options(),
+                options: self.gateway_options()?,
             }),
             outgoing: OutgoingClient::new(&self.allowed_networks, self.ports.allowed_ports())
                 .context("the system's certificates")?,
@@ -214,16 +223,24 @@ impl GatewaySettings {
         Ok(directory)
     }
 
+    /// Reads the schemes' rules for attempts after a decline. An error names the file and the key.
+    fn load_retry_rules(&self) -> anyhow::Result<RetryRules> {
+        let Some(path) = &self.retry_rules else { return Ok(RetryRules::default()) };
+        let text = read_input_file(path, MAX_RETRY_RULES)?;
+        text.parse().map_err(|error: String| anyhow::anyhow!("{}: {error}", path.display()))
+    }
+
     /// Returns the gateway's own options.
-    fn gateway_options(&self) -> GatewayOptions {
-        GatewayOptions {
+    fn gateway_options(&self) -> anyhow::Result<GatewayOptions> {
+        Ok(GatewayOptions {
             node: self.node.clone(),
             card_window: self.lifetimes.card_window,
             time_limits: self.lifetimes.time_limits(),
             pending_lifetime: self.lifetimes.pending_lifetime,
             review_lifetime: self.lifetimes.review_lifetime(),
             limits: self.limits.velocity_limits(),
-        }
+            retry_rules: Arc::new(self.load_retry_rules()?),
+        })
     }
 
     /// Returns the address of the card frames, `None` if they have no host of their own. Refuses an address that does

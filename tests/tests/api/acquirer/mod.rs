@@ -14,6 +14,7 @@ pub mod payments;
 pub mod redirects;
 pub mod refused_requests;
 pub mod reservations;
+pub mod retries;
 pub mod seeded_days;
 pub mod stranger_host;
 pub mod three_ds;

@@ -209,3 +209,31 @@ async fn a_payment_that_its_shopper_gives_up_while_the_host_is_asked_is_reversed
     assert_result(&scene.shop.read_status(made.id()).await?, 200, PAID);
     scene.reconcile().await
 }
+
+#[tokio::test]
+async fn an_attempt_that_the_scheme_forbids_by_the_end_of_its_challenge_is_not_sent() -> anyhow::Result<()> {
+    let folder = tempfile::TempDir::new()?;
+    let rules = folder.path().join("rules.toml");
+    let limit =
+        "[schedules]\nstop = []\n[schemes.visa]\nbrands = ['VISA']\nlimits = [{ attempts = 2, within = '30d' }]\n";
+    std::fs::write(&rules, limit)?;
+    let scene = AcquirerScene::start(&[], &["--retry-rules", &rules.to_string_lossy()]).await?;
+    let amount = ("amount", "1000.51");
+    let challenged = pay_externally(&scene, CHALLENGE, &[amount]).await?;
+    let in_time = pay_externally(&scene, CHALLENGE, &[amount]).await?;
+    assert_result(&challenged, 200, PENDING);
+    // The same card is declined once, while the shoppers are on the issuer's page.
+    let elsewhere = pay_externally(&scene, CHALLENGE, &[&[amount], &DONE_ELSEWHERE[..]].concat()).await?;
+    assert_result(&elsewhere, 400, "800.100.155");
+    assert_eq!(answer_challenge(&scene, &in_time, CONFIRMS).await?.0, 200);
+    assert_result(&read_payment(&scene.shop, in_time.id()).await?, 400, "800.100.155");
+    let booked = scene.host.read_ledger().await?.len();
+    assert_eq!(answer_challenge(&scene, &challenged, CONFIRMS).await?.0, 200);
+    let refused = read_payment(&scene.shop, challenged.id()).await?;
+    assert_result(&refused, 400, "700.600.002");
+    assert!(refused.json["resultDetails"]["RetryAllowedFrom"].is_string(), "{}", refused.text);
+    assert_eq!(scene.host.read_ledger().await?.len(), booked);
+    // A new attempt does not even begin a challenge.
+    assert_result(&pay_externally(&scene, CHALLENGE, &[amount]).await?, 400, "700.600.002");
+    scene.reconcile().await
+}

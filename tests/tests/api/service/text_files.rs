@@ -115,7 +115,11 @@ async fn a_server_takes_its_files_with_a_mark() -> anyhow::Result<()> {
     let key = list(folder.path(), "key", KEY)?;
     let acquirer = list(folder.path(), "acquirer", KEY)?;
     let upstream = list(folder.path(), "upstream", "0123456789abcdef\n")?;
+    let rules = "[schedules]\nstop = []\n[schemes.s]\nbrands = ['VISA']\nlimits = [{ attempts = 1, within = '1d' }]\n";
+    let rules = list(folder.path(), "rules", rules)?;
     let gateway = TestGateway::start_with(&[
+        "--retry-rules",
+        &rules,
         "--risk-networks",
         &networks,
         "--risk-disposable",

@@ -272,7 +272,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
         "result.cvvResponse",
         "Code check: M match, N no match, P not processed, S should be on the card, U not supported.",
     ),
-    ("resultDetails", "Details from the acquirer, such as AcquirerResponse."),
+    (
+        "resultDetails",
+        "Details from the acquirer: AcquirerResponse, MerchantAdviceCode. RetryAllowedFrom: time of the next allowed attempt.",
+    ),
     ("paymentType, paymentBrand", "Requested type and brand."),
     ("amount, currency, descriptor", "Amount that was moved or reserved. Declined payments have none."),
     (

@@ -64,6 +64,7 @@ const DECLINED: &[(&str, &str)] = &[
     ("N7", "800.100.153"),
     ("R0", "800.100.500"),
     ("R1", "800.100.501"),
+    ("R3", "800.100.501"),
     ("RC01", "100.200.103"),
 ];
 
@@ -159,6 +160,7 @@ mod tests {
             },
             outcome,
             response_code: code.to_owned(),
+            advice_code: None,
             approved_amount: None,
             avs: None,
             cvv: None,

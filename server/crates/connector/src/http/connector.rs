@@ -140,13 +140,18 @@ fn redirect_outcome(response: HostResponse) -> ConnectorOutcome {
 /// response has.
 fn response_result(code: ResultCode, response: HostResponse) -> ConnectorResult {
     let approved_amount = read_approved_amount(&response);
+    let result = ConnectorResult::from(code).with_acquirer_response(&response.response_code);
+    let result = match &response.advice_code {
+        Some(advice) => result.with_advice_code(advice),
+        None => result,
+    };
     let ids = [response.connector_tx_id1, response.connector_tx_id2, response.connector_tx_id3];
     ConnectorResult {
         approved_amount,
         avs: response.avs,
         cvv: response.cvv,
         connector_tx_ids: ConnectorTxIds::new(ids),
-        ..ConnectorResult::from(code).with_acquirer_response(&response.response_code)
+        ..result
     }
 }
 

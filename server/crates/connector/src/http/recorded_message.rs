@@ -296,6 +296,7 @@ fn describe_response(response: &HostResponse) -> MaskedFields {
         payment: _,
         outcome,
         response_code,
+        advice_code,
         approved_amount,
         avs,
         cvv,
@@ -309,6 +310,7 @@ fn describe_response(response: &HostResponse) -> MaskedFields {
     MaskedFields::default()
         .with("outcome", outcome as &HostOutcome)
         .with("responseCode", response_code)
+        .with("adviceCode", advice_code)
         .with("approvedAmount", approved_amount)
         .with("avs", avs)
         .with("cvv", cvv)

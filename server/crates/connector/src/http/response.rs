@@ -103,10 +103,16 @@ impl ExpectedResponse<'_> {
             (ids.into_iter().flatten().all(is_id), "connectorTxId"),
             (has_required_id, "connectorTxId1"),
             ((1..=8).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric()), "responseCode"),
+            (response.advice_code.as_deref().is_none_or(is_advice_code), "adviceCode"),
             (is_letter(response.avs) && is_letter(response.cvv), "avs or cvv"),
         ];
         parts.into_iter().find(|(is_valid, _)| !is_valid).map(|(_, name)| name)
     }
+}
+
+/// Returns true if a text has the form of an advice code.
+fn is_advice_code(code: &str) -> bool {
+    code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
 
 /// A response before its verification.
@@ -188,6 +194,7 @@ mod tests {
             payment: sample_payment(),
             outcome: HostOutcome::Approved,
             response_code: "00".to_owned(),
+            advice_code: None,
             approved_amount: None,
             avs: Some('F'),
             cvv: None,
@@ -243,6 +250,8 @@ mod tests {
             ("currency", about(PaymentData { currency: other("USD"), ..sample_payment() })),
             ("outcome", HostResponse { outcome: HostOutcome::NotFound, ..approved_response() }),
             ("outcome", HostResponse { outcome: HostOutcome::Reversed, ..approved_response() }),
+            ("adviceCode", HostResponse { advice_code: Some("3".to_owned()), ..approved_response() }),
+            ("adviceCode", HostResponse { advice_code: Some("<b".to_owned()), ..approved_response() }),
             ("approvedAmount", HostResponse { approved_amount: Some(0), ..approved_response() }),
             ("approvedAmount", HostResponse { approved_amount: Some(9200), ..approved_response() }),
             ("approvedAmount", HostResponse { approved_amount: Some(u64::MAX), ..approved_response() }),

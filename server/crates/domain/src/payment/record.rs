@@ -9,6 +9,7 @@ use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
+use super::retry_rules::RetryMark;
 use super::shared_parameters::SharedParameters;
 use super::{
     Account, ConnectorTxIds, PaymentType, Redirect, RequestPlace, TransferAccount, money, optional_money, result_code,
@@ -94,6 +95,10 @@ pub struct Payment {
     /// event reports its outcome, or that it is pending once a response has reported that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unannounced: bool,
+    /// The mark by which its attempt is counted. `None` if it has ended, or no rule of a scheme applies to it. Boxed,
+    /// because most payments have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Box<RetryMark>>,
     /// The text on the shopper's statement.
     pub descriptor: String,
     /// The account, reduced to the data that may be shown.
@@ -144,6 +149,7 @@ impl Payment {
             place: None,
             connector_tx_ids: ConnectorTxIds::default(),
             unannounced: false,
+            retry: None,
             descriptor: String::new(),
             account: Account::Unknown,
             parameters: Parameters::default(),

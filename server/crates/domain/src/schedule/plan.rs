@@ -8,6 +8,7 @@ use super::record::{EndReason, OpenRun, RunOutcome, Schedule, ScheduleRun};
 use super::retry::RetryPlan;
 use super::terms::{MissedRuns, ScheduleTerms};
 use crate::id::PaymentId;
+use crate::payment::retry_rules::RetryAdvice;
 
 /// Time after which an occurrence counts as missed, if missed runs are skipped.
 const SKIPPED_AFTER: SignedDuration = SignedDuration::from_hours(1);
@@ -55,6 +56,19 @@ pub struct RunResult {
     pub is_approved: bool,
     /// The reason of a refusal.
     pub reason: Option<String>,
+    /// The consequence of a decline for a retry.
+    pub advice: RetryAdvice,
+}
+
+/// The outcome of a payment that was pending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckedOutcome {
+    /// The result code of the payment.
+    pub code: ResultCode,
+    /// True if the payment succeeded.
+    pub is_approved: bool,
+    /// The consequence of a decline for a retry.
+    pub advice: RetryAdvice,
 }
 
 impl Schedule {
@@ -111,7 +125,7 @@ impl Schedule {
         retries: &RetryPlan,
         now: Timestamp,
     ) -> (Self, ScheduleRun) {
-        let RunResult { code, payment, is_approved, reason } = result;
+        let RunResult { code, payment, is_approved, reason, advice } = result;
         let outcome = match &payment {
             None => RunOutcome::Refused,
             Some(_) if is_approved => RunOutcome::Charged,
@@ -120,7 +134,10 @@ impl Schedule {
         };
         let next = self.next_after_run(terms, due.occurrence);
         let retry = match outcome {
-            RunOutcome::Declined => self.find_retry(terms, next, due.attempt, code, retries, now),
+            RunOutcome::Declined => {
+                let retry = |earlier| retries.next_retry(code, advice, earlier, now);
+                self.find_retry(terms, next, due.attempt, retry)
+            }
             _ => None,
         };
         let open = match outcome {
@@ -182,13 +199,13 @@ impl Schedule {
         &self,
         terms: &ScheduleTerms,
         run: &ScheduleRun,
-        result: Option<(ResultCode, bool)>,
+        result: Option<CheckedOutcome>,
         retries: &RetryPlan,
         now: Timestamp,
     ) -> Option<(Self, ScheduleRun)> {
         let open = self.open.as_ref().filter(|open| open.pending.is_some())?;
         let asked = open.asked.unwrap_or(run.at);
-        let Some((code, is_approved)) = result else {
+        let Some(CheckedOutcome { code, is_approved, advice }) = result else {
             let has_waited = now.duration_since(asked) >= LONGEST_DELAY;
             let is_over = has_waited && self.next.is_some_and(|next| next <= now);
             let open = OpenRun { due: next_check(asked, now), ..open.clone() };
@@ -199,7 +216,7 @@ impl Schedule {
         let now = if open.asked.is_some() { run.at } else { now };
         let due = DueRun { occurrence: open.occurrence, attempt: open.attempts, since: run.since };
         let payment = open.pending.clone();
-        let result = RunResult { code, payment, is_approved, reason: None };
+        let result = RunResult { code, payment, is_approved, reason: None, advice };
         let (mut schedule, mut changed) = self.after_run(terms, &due, result, retries, now);
         if code == codes::OUTCOME_UNCERTAIN && due.attempt <= MAX_REPEATS && self.paused.is_none() {
             let repeat = OpenRun { pending: None, due: now, is_repeat: true, ..open.clone() };
@@ -228,22 +245,20 @@ impl Schedule {
         }
     }
 
-    /// Returns the time of the retry after a decline. `None` if the plan has none, or if it would be at or after the
-    /// next occurrence or the end of the schedule.
+    /// Returns the time of the retry after a decline. `next_retry` is the plan, by the number of earlier retries.
+    /// `None` if the plan has none, or if it would be at or after the next occurrence or the end of the schedule.
     fn find_retry(
         &self,
         terms: &ScheduleTerms,
         next: Option<Timestamp>,
         attempt: u32,
-        code: ResultCode,
-        retries: &RetryPlan,
-        now: Timestamp,
+        next_retry: impl FnOnce(usize) -> Option<Timestamp>,
     ) -> Option<Timestamp> {
         if self.paused.is_some() {
             return None;
         }
         let earlier = usize::try_from(attempt).ok()?.checked_sub(1)?;
-        let at = now.checked_add(retries.wait_after(code, earlier)?).ok()?;
+        let at = next_retry(earlier)?;
         let is_before = |limit: Option<Timestamp>| limit.is_none_or(|limit| at < limit);
         Some(at).filter(|_| is_before(next) && is_before(self.ends) && is_before(terms.recurrence.end))
     }

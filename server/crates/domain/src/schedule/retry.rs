@@ -1,43 +1,19 @@
 //! Retries of a declined run, by its result code.
 //!
 //! A plan has one rule for each group of codes, with the wait before each retry. Codes of hard declines cannot be in a
-//! plan: the card is lost, blocked or closed, or its holder has revoked the order.
+//! plan: the card is lost, blocked or closed, or its holder has revoked the order. They are in the table of the
+//! schemes' rules ([`RetryRules`]), which decides before the plan ([`RetryAdvice`]).
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::result::ResultCode;
 
-/// Result codes of hard declines, by their beginning. A run that ends with one is never retried.
-const HARD: [&str; 25] = [
-    "800.100.151",
-    "800.100.154",
-    "800.100.157",
-    "800.100.158",
-    "800.100.159",
-    "800.100.160",
-    "800.100.161",
-    "800.100.165",
-    "800.100.168",
-    "800.100.170",
-    "800.100.171",
-    "800.100.172",
-    "800.100.178",
-    "800.100.181",
-    "800.100.195",
-    "800.100.196",
-    "800.100.197",
-    "800.100.201",
-    "800.100.202",
-    "800.100.204",
-    "800.100.205",
-    "800.100.208",
-    "800.100.402",
-    "800.100.403",
-    "800.100.50",
-];
+use crate::payment::retry_rules::{RetryAdvice, RetryRules};
+use crate::wait_text::{format_wait, parse_wait};
+
 /// The plan of an entity that has none of its own: too little money after days, a fault in between after hours.
 const DEFAULT: &str = "800.100.155=1d,3d,7d;800.100.203=1d,3d,7d;800.100.162=1d,3d;800.100.163=1d;800.100.176=6h,1d;\
                        800.100.179=1d;800.800=1h,6h;900=1h,6h,1d";
@@ -58,12 +34,27 @@ struct RetryRule {
 }
 
 impl RetryPlan {
-    /// Returns the wait before the next retry of a run that has ended with `code`, after a number of earlier retries.
-    /// The rule with the longest matching beginning decides. `None` if the run is not retried.
-    pub fn wait_after(&self, code: ResultCode, retries: usize) -> Option<SignedDuration> {
-        if is_hard_decline(code.code()) {
-            return None;
+    /// Returns the time of the next retry of a run that has ended with `code` at `now`, after a number of earlier
+    /// retries. The rule with the longest matching beginning decides about the wait, and `advice` about the earliest
+    /// time. An attempt that the rules of the scheme refused is repeated when they allow it, unless the plan has no
+    /// retries at all. `None` if the run is not retried.
+    pub fn next_retry(
+        &self,
+        code: ResultCode,
+        advice: RetryAdvice,
+        retries: usize,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let planned = || now.checked_add(self.wait_after(code, retries)?).ok();
+        match advice {
+            RetryAdvice::Never => None,
+            RetryAdvice::ByPlan => planned(),
+            RetryAdvice::NotBefore(earliest) => planned().map(|planned| planned.max(earliest)),
+            RetryAdvice::RefusedUntil(allowed) => Some(allowed).filter(|_| !self.0.is_empty() && retries < MAX_RETRIES),
         }
+    }
+
+    fn wait_after(&self, code: ResultCode, retries: usize) -> Option<SignedDuration> {
         let matching = self.0.iter().filter(|rule| code.code().starts_with(&rule.codes));
         matching.max_by_key(|rule| rule.codes.len())?.waits.get(retries).copied()
     }
@@ -76,11 +67,6 @@ impl Default for RetryPlan {
             LazyLock::new(|| DEFAULT.parse().unwrap_or_else(|_| RetryPlan(Arc::default())));
         PARSED.clone()
     }
-}
-
-/// Returns true if a run that has ended with this code is never retried.
-fn is_hard_decline(code: &str) -> bool {
-    HARD.iter().any(|hard| code.starts_with(hard))
 }
 
 impl FromStr for RetryPlan {
@@ -103,7 +89,7 @@ fn parse_rule(text: &str) -> Result<RetryRule, String> {
     if !known {
         return Err(format!("no result code begins with {codes}: {shape}"));
     }
-    if is_hard_decline(codes) {
+    if RetryRules::default().stops_schedule(codes) {
         return Err(format!("{codes} is a hard decline, which is never retried"));
     }
     let waits: Vec<SignedDuration> = waits
@@ -116,19 +102,6 @@ fn parse_rule(text: &str) -> Result<RetryRule, String> {
     Ok(RetryRule { codes: codes.to_owned(), waits })
 }
 
-/// Parses a wait such as `30m`, `6h` or `3d`. A day has 24 hours.
-fn parse_wait(text: &str) -> Option<SignedDuration> {
-    let unit = text.chars().next_back()?;
-    let number: i64 = text.strip_suffix(unit)?.parse().ok()?;
-    let minutes = match unit {
-        'm' => number,
-        'h' => number.checked_mul(60)?,
-        'd' => number.checked_mul(24 * 60)?,
-        _ => return None,
-    };
-    Some(SignedDuration::from_secs(minutes.checked_mul(60)?))
-}
-
 impl fmt::Display for RetryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
@@ -139,16 +112,6 @@ impl fmt::Display for RetryPlan {
             write!(f, "{}{}={}", if place == 0 { "" } else { ";" }, rule.codes, waits.join(","))?;
         }
         Ok(())
-    }
-}
-
-/// Formats a wait in its largest unit.
-fn format_wait(wait: SignedDuration) -> String {
-    let minutes = wait.as_secs() / 60;
-    match minutes {
-        _ if minutes % (24 * 60) == 0 => format!("{}d", minutes / (24 * 60)),
-        _ if minutes % 60 == 0 => format!("{}h", minutes / 60),
-        _ => format!("{minutes}m"),
     }
 }
 
@@ -171,9 +134,6 @@ mod tests {
         assert_eq!(plan.wait_after(code("800.100.152"), 0), Some(SignedDuration::from_mins(30)));
         assert_eq!(plan.wait_after(code("900.100.300"), 0), hours(6));
         assert_eq!(plan.wait_after(code("100.100.303"), 0), None);
-        // A rule for a group does not include its hard declines.
-        assert_eq!(plan.wait_after(code("800.100.159"), 0), None);
-        assert_eq!(plan.wait_after(code("800.100.501"), 0), None);
         assert_eq!(plan.to_string(), "800.100=30m;800.100.155=1d,3d;900=6h");
     }
 
@@ -182,11 +142,31 @@ mod tests {
         let plan = RetryPlan::default();
         assert_eq!(plan, DEFAULT.parse().unwrap());
         assert!(plan.wait_after(code("800.100.203"), 2).is_some());
-        for hard in ResultCode::all().filter(|code| is_hard_decline(code.code())) {
+        let rules = RetryRules::default();
+        for hard in ResultCode::all().filter(|code| rules.stops_schedule(code.code())) {
             assert_eq!(plan.wait_after(hard, 0), None, "{hard:?}");
         }
-        assert!(HARD.iter().all(|hard| ResultCode::all().any(|code| code.code().starts_with(hard))));
         assert_eq!("none".parse::<RetryPlan>().unwrap().wait_after(code("800.100.203"), 0), None);
+    }
+
+    #[test]
+    fn the_advice_after_a_decline_forbids_a_retry_or_puts_it_off() {
+        let plan: RetryPlan = "800.100=1d,3d".parse().unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let hours = |hours| now + SignedDuration::from_hours(hours);
+        let funds = code("800.100.155");
+        let retry = |advice, retries| plan.next_retry(funds, advice, retries, now);
+        assert_eq!(retry(RetryAdvice::ByPlan, 0), Some(hours(24)));
+        assert_eq!(retry(RetryAdvice::NotBefore(hours(24)), 0), Some(hours(24)));
+        assert_eq!(retry(RetryAdvice::NotBefore(hours(25)), 0), Some(hours(25)));
+        assert_eq!(retry(RetryAdvice::NotBefore(hours(25)), 1), Some(hours(72)));
+        assert_eq!(retry(RetryAdvice::NotBefore(hours(25)), 2), None, "the plan has no third retry");
+        assert_eq!(retry(RetryAdvice::Never, 0), None);
+        let refused = code("700.600.025");
+        let retry =
+            |plan: &RetryPlan, retries| plan.next_retry(refused, RetryAdvice::RefusedUntil(hours(5)), retries, now);
+        assert_eq!((retry(&plan, 0), retry(&plan, 9), retry(&plan, 10)), (Some(hours(5)), Some(hours(5)), None));
+        assert_eq!(retry(&"none".parse().unwrap(), 0), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::plan::{NextAction, RunResult};
 use super::retry::RetryPlan;
 use super::{ClockJump, MissedRuns, Schedule, ScheduleRun, ScheduleStep, StepType};
 use crate::id::{EntityId, PaymentId, RegistrationId, ScheduleId};
+use crate::payment::retry_rules::RetryAdvice;
 
 /// Creates a schedule from 2026-11-01T00:30:00Z on, with these parameters.
 pub(super) fn create_schedule(job: &[(&str, &str)], missed: MissedRuns) -> Schedule {
@@ -45,7 +46,13 @@ pub(super) fn run_due(mut schedule: Schedule, jumps: &[ClockJump], now: Timestam
         let (next, run) = match schedule.next_action(&terms, at) {
             NextAction::Run(due) => {
                 let payment = Some(PaymentId::new(at, [9; 9]));
-                let result = RunResult { code: codes::TEST_INTERNAL, payment, is_approved: true, reason: None };
+                let result = RunResult {
+                    code: codes::TEST_INTERNAL,
+                    payment,
+                    is_approved: true,
+                    reason: None,
+                    advice: RetryAdvice::ByPlan,
+                };
                 schedule.after_run(&terms, &due, result, &RetryPlan::default(), at)
             }
             NextAction::Skip(due) => schedule.after_skip(&terms, &due, at),

@@ -18,9 +18,10 @@ use tillgate_domain::refusal::Refusal;
 use tillgate_domain::review::decision::ReviewDecision;
 use tillgate_domain::review::queue::ReviewClock;
 use tillgate_shared::result::{ResultCode, codes};
-use tillgate_store::{Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
+use tillgate_store::{AttemptKeys, Changes, DeferredEffects, LoadedRecords, RecordKeys, StoredCredentials};
 
 use super::super::{Failure, Gateway};
+use super::attempt_check::AttemptCheck;
 use super::debit_steps::CaptureDecision;
 use super::follow_up_draft::draft_reversal;
 use super::partial_approval::{apply_approved_amount, refuse_part};
@@ -49,6 +50,8 @@ struct Completion {
     is_part_refused: bool,
     /// The risk check of the payment, if the result is an approval and the payment was not checked before.
     risk_check: Option<RiskCheck>,
+    /// The check of the attempt by the rules of the card's scheme, which the result settles.
+    attempt: Option<AttemptCheck>,
     /// Deferred effects on stored credentials, applied or reverted by the completion.
     deferred_effects: Option<DeferredEffects>,
     /// The current time by the entity's clock.
@@ -142,8 +145,6 @@ impl Gateway {
         // Prepared before the write lock, because it asks a connector and all writes wait for the lock.
         let reversal = self.prepare_reversal(payment).await?;
         let now = self.now_of_id(&payment.entity);
-        let card_window = self.options.card_window;
-        let machine_time = self.now();
         let capture = if result.code.is_success() { self.capture_in_process(payment).await } else { None };
         let charged = self.find_charged_payment(payment, &result)?;
         let is_charged = charged.is_some();
@@ -152,10 +153,11 @@ impl Gateway {
             result,
             is_part_refused,
             risk_check,
+            attempt: self.find_attempt_check(payment),
             deferred_effects,
             now,
-            machine_time,
-            card_window,
+            machine_time: self.now(),
+            card_window: self.options.card_window,
             reversal,
             step: payment.debit_step(),
             capture,
@@ -164,6 +166,7 @@ impl Gateway {
             decision,
         };
         let keys = RecordKeys {
+            attempts: completion.attempt_keys(payment),
             checkout: payment.checkout.clone(),
             review: completion.decision.as_ref().map(|decision| decision.payment.clone()),
             stored_credentials: credential_keys.unwrap_or_default(),
@@ -246,8 +249,12 @@ impl Completion {
             // Checked under the write lock, because another analyst may have claimed the payment meanwhile.
             decision.check_claim(loaded.review.as_ref(), clock)?;
         }
-        let DecidedResult { mut payment, checkout, is_refused, must_reverse, must_capture, mut changes } =
+        let attempt_changes = self.settle_attempt(&payment, &loaded);
+        let DecidedResult { mut payment, checkout, is_refused, must_reverse, must_capture, changes } =
             self.decide_result(payment, &mut loaded);
+        // The connector has answered, so the attempt is settled with this write.
+        payment.retry = None;
+        let mut changes = changes.merged_with(attempt_changes);
         if must_capture {
             // Nothing has ended yet: its intent, its card, its checkout and its deferred effects stay.
             let payment = Arc::new(payment);
@@ -276,6 +283,22 @@ impl Completion {
             changes = changes.with_review_decision(decision);
         }
         Ok((changes, CompletionResult { payment, has_requested_result: !is_refused, changed: true }))
+    }
+
+    /// Returns the keys of the records of the attempt, unless its mark tells that its approval needs none.
+    fn attempt_keys(&self, payment: &Payment) -> Option<AttemptKeys> {
+        let needs_records = !self.result.code.is_success() || payment.connector.is_none();
+        self.attempt.as_ref().filter(|_| needs_records).map(AttemptCheck::keys)
+    }
+
+    /// Returns the changes of the records of the attempt that follow from the result of the connector, whatever the
+    /// risk check makes of it.
+    fn settle_attempt(&self, payment: &Payment, loaded: &LoadedRecords) -> Changes {
+        // A payment without a mark has settled its attempt with an earlier result.
+        let attempt = self.attempt.as_ref().filter(|_| payment.retry.is_some());
+        attempt.map_or_else(Changes::default, |check| {
+            check.settle_attempt(payment, (self.result.code, &self.result.details), &loaded.attempts, self.now)
+        })
     }
 
     /// Sets the result of the payment: that of its connector, or another one if its risk check refuses or holds it.

@@ -8,6 +8,7 @@
 //! | [`risk_challenge`] | challenges that risk rules demand | the context of the next stage |
 //! | [`three_ds`] | cardholder authentication before the payment | a decision: authorize, wait or decline |
 //! | [`authorize`] | the connector's result | [`authorize::AuthorizationResult`] |
+//! | [`attempt_check`] | attempts that a rule of the card's scheme forbids, under the lock | a declined payment |
 //! | [`record`] | the changes to write, under the write lock | [`PreparedPayment`], then the payment |
 //! | [`screen`] | risk checks of an approved payment | a [`RiskCheck`](crate::risk::check::RiskCheck) |
 //!
@@ -30,6 +31,7 @@
 pub mod account_parameters;
 pub mod addresses;
 pub mod asynchronous;
+mod attempt_check;
 mod authorize;
 pub mod challenge;
 pub mod comment;
@@ -73,6 +75,7 @@ pub mod user_act;
 #[allow(clippy::unwrap_used)]
 mod tests;
 
+pub(super) use self::attempt_check::{AttemptCheck, is_authenticated, refused_result};
 pub(super) use self::connector_request::{ConnectorRequest, wait_for_answer};
 pub(super) use self::context::PaymentContext;
 pub(super) use self::debit_steps::capture_debit;

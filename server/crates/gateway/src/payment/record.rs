@@ -16,6 +16,7 @@ use tillgate_store::keys::wallet::UsedWalletToken;
 use tillgate_store::{Changes, DeferredEffects, LoadedRecords, RecordKeys};
 
 use super::super::{Failure, Gateway};
+use super::attempt_check::{AttemptCheck, decline_attempt};
 use super::authorize::AuthorizationResult;
 use super::debit_steps::find_first_step;
 use super::follow_up_draft::draft_reversal;
@@ -48,6 +49,10 @@ pub(crate) struct PreparedPayment {
     owner: EntityId,
     /// The risk check of the payment, if it is due now.
     risk_check: Option<RiskCheck>,
+    /// The check of the attempt by the rules of the card's scheme. `None` if no rule applies.
+    attempt_check: Option<AttemptCheck>,
+    /// True if 3-D Secure has authenticated the cardholder, or will before the payment is sent.
+    is_authenticated: bool,
     /// Id and result of the reversal, for an approved payment that its risk check may reverse.
     pub(super) reversal: Option<(PaymentId, ResultCode)>,
     /// Result of the capture by an in-process connector, for a debit in two steps that is preauthorized.
@@ -80,6 +85,12 @@ impl Gateway {
         let mut payment = draft_payment(&intake, &authorized.result, identity, context, redirect);
         set_external_connector(&mut payment, &intake, route, awaits_connector);
         let Intake { payer, order, account, mut parameters, wallet_token, mut from_gateway } = intake;
+        let attempt_check =
+            self.prepare_attempt_check((&payment, &parameters), &payer, &order, route, account.as_ref());
+        let is_authenticated = order.is_authenticated() || payment.three_ds_session().is_some();
+        let (attempt_check, mark) = attempt_check.unzip();
+        // Only a later write needs the mark. Most declines, and all approvals in this process, have none.
+        payment.retry = mark.filter(|_| payment.result.is_pending()).map(Box::new);
         let credential_changes =
             self.prepare_credential_changes(credential_owner, &payment, account.as_ref(), &mut parameters, sender)?;
         from_gateway.extend(parameter_defaults::add_default_values(&mut parameters, &payment.brand, payment.created));
@@ -109,7 +120,8 @@ impl Gateway {
         let changes = token.map_or_else(Changes::default, |token| Changes::default().with_used_token(token));
         let reference = duplicates::unique_reference(&payer, &payment);
         let keys = required_keys(&credential_changes, &risk_check).owned_by(&payment.entity);
-        let keys = RecordKeys { wallet_token, reference, ..keys };
+        let attempts = attempt_check.as_ref().map(AttemptCheck::keys);
+        let keys = RecordKeys { wallet_token, reference, attempts, ..keys };
         let connector_request =
             awaits_connector.then(|| self.prepare_connector_request(&payment, order, route, context.addresses.public));
         let prepared = PreparedPayment {
@@ -122,6 +134,8 @@ impl Gateway {
             review_card,
             owner: credential_owner.owner.clone(),
             risk_check,
+            attempt_check,
+            is_authenticated,
             reversal: None,
             capture: None,
             keys,
@@ -262,14 +276,15 @@ impl PreparedPayment {
     }
 
     /// Returns the changes to write, and the payment. Runs under the write lock. A payment whose reference is paid
-    /// already becomes a declined duplicate; nothing else is then written. So does one that its risk check declines,
-    /// with its reversal if it was approved.
+    /// already becomes a declined duplicate; nothing else is then written. So does one that a rule of its scheme or its
+    /// risk check declines, the latter with its reversal if it was approved.
     ///
     /// # Errors
     /// If the wallet token has been used already, or if a stored credential does not allow the payment.
     pub(crate) fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, Arc<Payment>), Refusal> {
         let Self { mut payment, mut changes, credential_changes, risk_check, reversal, keys, .. } = self;
         let Self { account_changes, is_sent, mut held_card, review_card, owner, capture, .. } = self;
+        let Self { attempt_check, is_authenticated, .. } = self;
         // Decided under the write lock, so that only one of two concurrent payments can use the token.
         if loaded.token_used {
             return Err(wallet::used_token_refusal());
@@ -277,6 +292,13 @@ impl PreparedPayment {
         // A duplicate is declined before the risk check, which would count it in the velocity counters.
         if loaded.reference_paid {
             return Ok(duplicates::decline_duplicate(payment));
+        }
+        // Comes before the risk check as well, and before the request to the connector.
+        let refusal = attempt_check
+            .as_ref()
+            .and_then(|check| check.find_refusal(&loaded.attempts, payment.created, is_authenticated));
+        if let Some(refusal) = refusal {
+            return Ok(decline_attempt(payment, refusal));
         }
         if let Some(check) = risk_check {
             let (ruling, counters) = check.decide(&mut payment, &loaded.risk_counters);
@@ -305,7 +327,7 @@ impl PreparedPayment {
         } else {
             changes = changes.merged_with(account_changes);
         }
-        let changes = match (credential_changes, held_card) {
+        let mut changes = match (credential_changes, held_card) {
             (Some(credential_changes), held_card) => changes.merged_with(credential_changes.decide_changes(
                 &mut payment,
                 loaded.stored_credentials,
@@ -318,6 +340,10 @@ impl PreparedPayment {
             }
             (None, None) => changes,
         };
+        if let Some(check) = attempt_check {
+            let is_sent_now = is_sent && stage.is_none();
+            changes = changes.merged_with(check.record_attempt(&mut payment, &loaded.attempts, is_sent_now));
+        }
         let payment = Arc::new(payment);
         Ok((changes.with_payment(Arc::clone(&payment)), payment))
     }

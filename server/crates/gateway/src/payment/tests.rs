@@ -112,6 +112,7 @@ impl TestShop {
                 pending_lifetime: SignedDuration::from_mins(30),
                 review_lifetime: SignedDuration::from_hours(24),
                 limits: VelocityLimits::NONE,
+                retry_rules: Arc::default(),
             },
         });
         Self { gateway: Arc::new(gateway), host, clock, entity, _folder: None }

@@ -7,8 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::retry_rules::{RetryAdvice, RetryRules};
 use tillgate_domain::refusal::Refusal;
-use tillgate_domain::schedule::plan::{DueRun, NextAction, RunResult};
+use tillgate_domain::schedule::plan::{CheckedOutcome, DueRun, NextAction, RunResult};
 use tillgate_domain::schedule::retry::RetryPlan;
 use tillgate_domain::schedule::{Schedule, ScheduleTerms};
 use tillgate_store::schedule::RunWrite;
@@ -34,6 +35,8 @@ struct RunContext {
     schedule: Schedule,
     terms: ScheduleTerms,
     retries: RetryPlan,
+    /// The schemes' rules for attempts after a decline.
+    rules: Arc<RetryRules>,
     /// The time by the clock of the schedule's entity.
     now: Timestamp,
     /// The time of what is done. It is earlier if the clock has jumped over it.
@@ -73,7 +76,8 @@ impl Gateway {
         let retries = entity.settings.schedule_retries.as_deref().and_then(|plan| plan.parse().ok());
         let at = schedule.action_time(&self.store.load_clock_jumps(entity.clock_owner())?, now);
         let action = schedule.next_action(&terms, at);
-        let context = RunContext { schedule, terms, retries: retries.unwrap_or_default(), now, at };
+        let rules = Arc::clone(&self.options.retry_rules);
+        let context = RunContext { schedule, terms, retries: retries.unwrap_or_default(), rules, now, at };
         match action {
             // The directory may not know yet that the clock of the entity was moved.
             NextAction::Nothing => return Ok(false),
@@ -154,6 +158,7 @@ impl Gateway {
                 payment: Some(payment.id.clone()),
                 is_approved: payment.is_approved(),
                 reason: None,
+                advice: context.rules.advise_schedule(&payment, context.at),
             };
             let (schedule, run) = current.after_run(&context.terms, &due, result, &context.retries, context.at);
             let schedule = if context.at < context.now { schedule.with_request_time(context.now) } else { schedule };
@@ -174,7 +179,13 @@ impl Gateway {
     async fn refuse_run(&self, context: RunContext, due: DueRun, refusal: Refusal) -> Result<(), Failure> {
         let reason = describe_refusal(&refusal);
         self.change_current(context, move |schedule, context| {
-            let result = RunResult { code: refusal.code, payment: None, is_approved: false, reason: Some(reason) };
+            let result = RunResult {
+                code: refusal.code,
+                payment: None,
+                is_approved: false,
+                reason: Some(reason),
+                advice: RetryAdvice::ByPlan,
+            };
             let (schedule, run) = schedule.after_run(&context.terms, &due, result, &context.retries, context.at);
             Some((schedule, Some(RunWrite::New(run))))
         })
@@ -202,7 +213,11 @@ impl Gateway {
         let Some(run) = run else { return Ok(()) };
         let payment = self.store.load_payment_of_any(&self.visible_entities(entity), payment)?;
         let ended = payment.filter(|payment| !payment.result.is_pending());
-        let result = ended.map(|payment| (payment.result, payment.is_approved()));
+        let result = ended.map(|payment| CheckedOutcome {
+            code: payment.result,
+            is_approved: payment.is_approved(),
+            advice: context.rules.advise_schedule(&payment, context.now),
+        });
         self.change_current(context, move |schedule, context| {
             let (schedule, run) = schedule.after_check(&context.terms, &run, result, &context.retries, context.now)?;
             Some((schedule, result.map(|_| RunWrite::Outcome(run))))

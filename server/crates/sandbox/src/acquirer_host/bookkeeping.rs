@@ -10,7 +10,7 @@ use tillgate_store::StoreError;
 use tillgate_store::acquirer_host::entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
 use tillgate_store::acquirer_host::ledger::LedgerTransaction;
 
-use super::issuer::IssuerDecision;
+use super::issuer::{IssuerDecision, find_advice_code};
 
 /// Response codes of the bookkeeping (ISO 8583, field 39).
 mod code {
@@ -252,6 +252,7 @@ pub fn answer_inquiry(ledger: &LedgerTransaction<'_>, call: &CallContext, reques
         payment: request.payment.clone(),
         outcome,
         response_code: code.to_owned(),
+        advice_code: None,
         approved_amount: None,
         avs: None,
         cvv: None,
@@ -311,6 +312,7 @@ fn book_once(
         payment: payment.clone(),
         outcome,
         response_code: code.to_owned(),
+        advice_code: None,
         approved_amount: None,
         avs: None,
         cvv: None,
@@ -331,6 +333,7 @@ fn with_ledger_details(response: HostResponse, found: &LedgerEntry, page_base_ur
     let page = entry.page.as_ref().filter(|_| entry.awaits_shopper);
     HostResponse {
         redirect_url: page.map(|page| format!("{page_base_url}{}", page.id)),
+        advice_code: find_advice_code(entry),
         approved_amount: entry.requested.filter(|_| found.is_effective()).map(|_| entry.amount),
         avs: entry.avs,
         cvv: entry.cvv,

@@ -44,6 +44,7 @@ fn card_order(payment_type: PaymentType, amount: &str) -> Order {
         accepts_partial_approval: false,
         accepts_any_number: false,
         forced_result_code: None,
+        forced_advice_code: None,
         context: OrderContext::default(),
     }
 }

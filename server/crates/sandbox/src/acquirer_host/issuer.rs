@@ -7,11 +7,16 @@ use tillgate_connector::http::protocol::{AccountData, AuthorizationRequest, Bank
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
 use tillgate_shared::format::expiry::{Expiry, last_month};
+use tillgate_store::acquirer_host::entry::{EntryKind, NewEntry};
 
 use crate::test_data::{self, published_numbers};
 
 /// Amounts from 1000.00 to 1000.99 in minor units: the last two digits are the response code.
 const AMOUNTS_OF_CODES: std::ops::RangeInclusive<u64> = 100_000..=100_099;
+/// Amounts from 1001.00 to 1001.99 in minor units: declined, with the last two digits as the scheme's advice code.
+const AMOUNTS_OF_ADVICE: std::ops::RangeInclusive<u64> = 100_100..=100_199;
+/// Response code of a decline with an advice code.
+const DECLINED_WITH_ADVICE: &str = "05";
 /// Response code of an approval of a part of the amount. This issuer approves a half, also if the merchant has not said
 /// that it accepts a part: an issuer in the field may do so as well.
 const PARTIALLY_APPROVED: &str = "10";
@@ -32,7 +37,8 @@ pub struct IssuerDecision {
 }
 
 /// Decides an authorization request at a moment by its account; a provider's account is always approved. If approved,
-/// an amount from 1000.00 to 1000.99 replaces the code by its last two digits. The checks of address and code do
+/// an amount from 1000.00 to 1000.99 replaces the code by its last two digits, and one from 1001.00 to 1001.99 by a
+/// decline. The checks of address and code do
 /// not change the decision. Returns `None` if the account cannot be read.
 pub fn decide_authorization(request: &AuthorizationRequest, now: Timestamp) -> Option<IssuerDecision> {
     let (code, account, cvv) = match &request.account {
@@ -58,11 +64,21 @@ pub fn decide_authorization(request: &AuthorizationRequest, now: Timestamp) -> O
         "00" if AMOUNTS_OF_CODES.contains(&request.payment.amount) => {
             format!("{:02}", request.payment.amount - AMOUNTS_OF_CODES.start())
         }
+        "00" if AMOUNTS_OF_ADVICE.contains(&request.payment.amount) => DECLINED_WITH_ADVICE.to_owned(),
         code => code.to_owned(),
     };
     let avs = test_data::check_address(request.billing.street.as_deref(), request.billing.postcode.as_deref());
     let approved_amount = (code == PARTIALLY_APPROVED).then_some(request.payment.amount / 2);
     Some(IssuerDecision { code, avs, cvv, account: Some(account), approved_amount })
+}
+
+/// Returns the scheme's advice code in the response to a payment that is declined because of its amount. `None` for
+/// another entry.
+pub fn find_advice_code(entry: &NewEntry) -> Option<String> {
+    let is_payment = matches!(entry.kind, EntryKind::Authorization | EntryKind::Debit);
+    let is_declined = !entry.approved && entry.code == DECLINED_WITH_ADVICE;
+    let is_advised = is_payment && is_declined && AMOUNTS_OF_ADVICE.contains(&entry.amount);
+    is_advised.then(|| format!("{:02}", entry.amount - AMOUNTS_OF_ADVICE.start()))
 }
 
 /// Returns the response code of a card: 14 if it is no test number of the brand, 54 if it has expired, otherwise the

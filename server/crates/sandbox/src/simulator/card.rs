@@ -13,15 +13,29 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use crate::test_data;
 
-/// Returns the result of an order: the forced code, else the first error, else that of the test card, else success. A
-/// forced code has the acquirer's response 00 if it is a success, 05 otherwise. An error, unlike any other result, has
-/// no results of the address and security code checks.
+/// Returns the result of an order, with the forced advice code of the scheme, if there is one: a success becomes a
+/// decline, because the simulator has no approvals with an advice.
 pub(super) fn authorize_card(
     order: &Order,
     card: &FullCard,
     forced: Option<ResultCode>,
     now: Timestamp,
 ) -> ConnectorResult {
+    let result = decide_card(order, card, forced, now);
+    let Some(advice) = &order.forced_advice_code else { return result };
+    let is_code = advice.len() == 2 && advice.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+    let result = match result.code.is_success() {
+        _ if !is_code => return codes::FORCED_CODE_UNKNOWN.into(),
+        true => with_check_results(order, card, (&test_data::ADVISED).into()),
+        false => result,
+    };
+    result.with_advice_code(advice)
+}
+
+/// Returns the result of an order: the forced code, else the first error, else that of the test card, else success. A
+/// forced code has the acquirer's response 00 if it is a success, 05 otherwise. An error, unlike any other result, has
+/// no results of the address and security code checks.
+fn decide_card(order: &Order, card: &FullCard, forced: Option<ResultCode>, now: Timestamp) -> ConnectorResult {
     // A forced soft decline applies only once: the repeated payment is authenticated.
     let forced = forced.filter(|code| *code != codes::SOFT_DECLINED || !order.is_authenticated());
     if let Some(code) = forced {

@@ -36,6 +36,9 @@ pub const PARTLY_APPROVED: i64 = 100_010;
 /// The outcome without any error.
 pub static GOOD: TestOutcome = TestOutcome::new("succeeds", codes::TEST_INTERNAL, "00");
 
+/// A decline with a forced advice code.
+pub static ADVISED: TestOutcome = TestOutcome::new("is declined with an advice code", codes::DECLINED_BY_ISSUER, "05");
+
 /// A card number that fails the Luhn check (ISO/IEC 7812-1).
 pub static WRONG_CHECK_DIGIT: TestOutcome =
     TestOutcome::new("a card number with a wrong check digit", codes::INVALID_CARD_NUMBER, "14");

@@ -4,6 +4,7 @@ use tillgate_domain::idempotency::{
     EncodedResponse, FINGERPRINT_LENGTH, IdempotencyKey, IdempotentRequest, StoredResponse,
 };
 use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::retry_rules::AttemptHistory;
 use tillgate_domain::registration::standing_instruction::{InstructionTerms, PendingInstruction, StandingInstruction};
 use tillgate_domain::registration::{Registration, RegistrationEnd};
 use tillgate_vault::KeyId;
@@ -16,7 +17,10 @@ use crate::form_build::StoredBuild;
 use crate::keys::key_retirement::RetireError;
 use crate::keys::key_retirement::retire_key;
 use crate::risk::velocity::{VelocityChange, VelocityCount};
-use crate::{Changes, DeferredEffects, NewRegistration, RecordKeys, Store, StoreErrorKind, StoredCredentialKeys};
+use crate::{
+    AttemptKeys, AttemptRow, Changes, DeferredEffects, NewRegistration, RecordKeys, Store, StoreErrorKind,
+    StoredCredentialKeys,
+};
 
 fn sample_key() -> IdempotencyKey {
     IdempotencyKey::parse(b"order-1").unwrap()
@@ -310,6 +314,35 @@ pub(crate) async fn changes_of_velocity_counts_are_added_up(backend: impl Backen
     assert_eq!(loaded(), [count(1, 105), count(2, 20), count(3, 7)]);
     stores[0].delete_expired_velocity_counts(sample_time(20)).await.unwrap();
     assert_eq!(loaded(), [count(1, 105)]);
+}
+
+pub(crate) async fn records_of_attempts_are_kept_until_they_end_or_an_approval_deletes_them(backend: impl Backend) {
+    let store = backend.open_store();
+    let load = async |keys: AttemptKeys| {
+        let keys = RecordKeys { attempts: Some(keys), ..RecordKeys::none() };
+        let loaded = store.update(keys, |loaded| Ok((Changes::default(), loaded.attempts))).await.unwrap();
+        let records = loaded.unwrap();
+        (records.card.is_some(), records.amount.is_some())
+    };
+    let keys = |card, amount| AttemptKeys { card: [card; 16], amount: [amount; 16] };
+    let row = |name, ends| AttemptRow { name: [name; 16], history: AttemptHistory::default(), ends: sample_time(ends) };
+    assert_eq!(load(keys(1, 2)).await, (false, false));
+    for (name, ends) in [(1, 5), (2, 5), (3, 20), (2, 10)] {
+        write_changes(&store, Changes::default().with_attempt_row(row(name, ends))).await.unwrap();
+    }
+    assert_eq!((load(keys(1, 2)).await, load(keys(4, 3)).await), ((true, true), (false, true)));
+    store.delete_ended_attempts(sample_time(5)).await.unwrap();
+    assert_eq!(load(keys(1, 2)).await, (false, true), "a row that was written again has its new end");
+    let many = (0..450_u16).fold(Changes::default(), |changes, number| {
+        let mut name = [9; 16];
+        name[..2].copy_from_slice(&number.to_be_bytes());
+        changes.with_attempt_row(AttemptRow { name, ..row(9, 7) })
+    });
+    write_changes(&store, many).await.unwrap();
+    store.delete_ended_attempts(sample_time(9)).await.unwrap();
+    assert_eq!(load(keys(9, 2)).await, (false, true));
+    write_changes(&store, Changes::default().without_attempts(keys(4, 3))).await.unwrap();
+    assert_eq!(load(keys(2, 3)).await, (true, false));
 }
 
 pub(crate) async fn a_build_of_the_form_is_loaded_as_it_was_stored(backend: impl Backend) {

@@ -419,6 +419,10 @@ CREATE TRIGGER payment_update BEFORE UPDATE ON payment WHEN
 BEGIN
     SELECT RAISE(ABORT, 'the amount and the final result of a payment never change');
 END;
+CREATE TABLE card_attempt (
+    name BLOB PRIMARY KEY, purge_at INTEGER NOT NULL, history BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX card_attempt_purge ON card_attempt (purge_at);
 INSERT INTO entity_level (level, parent) VALUES ('channel', 'merchant');
 INSERT INTO entity_level (level, parent) VALUES ('division', 'psp');
 INSERT INTO entity_level (level, parent) VALUES ('merchant', 'division');

@@ -58,6 +58,7 @@ pub(crate) enum Stage {
     ReviewChange,
     RiskChange,
     RiskCounters,
+    CardAttempts,
     OutgoingGet,
     /// Comes after the payments, because its callback contains the written payment.
     ReviewDecision,

@@ -6,6 +6,7 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::checkout::Checkout;
 use tillgate_domain::dispute::Dispute;
 use tillgate_domain::id::{CheckoutId, EntityId, PaymentId, ScheduleId};
+use tillgate_domain::payment::retry_rules::AttemptRecords;
 use tillgate_domain::payment::{FollowUpSummary, Payment};
 use tillgate_domain::review::queue::ReviewStatus;
 use tillgate_domain::risk::rules::RiskState;
@@ -17,6 +18,7 @@ use crate::access::entity;
 use crate::dispute::DisputeKey;
 use crate::keys::wallet;
 use crate::keys::wallet::UsedWalletToken;
+use crate::payment::attempts::{self, AttemptKeys};
 use crate::payment::load;
 use crate::payment::queries;
 use crate::registration::stored_credentials;
@@ -60,6 +62,8 @@ pub struct RecordKeys {
     pub risk: Option<RiskKeys>,
     /// Velocity counters and first sightings of accounts.
     pub risk_counters: Vec<RiskRowKeys>,
+    /// Records of the attempts on a card.
+    pub attempts: Option<AttemptKeys>,
     /// A schedule, by the id of its first request.
     pub schedule: Option<ScheduleId>,
     /// A dispute.
@@ -147,6 +151,8 @@ pub struct LoadedRecords {
     pub risk: RiskState,
     /// The requested velocity counters and sightings that are stored.
     pub risk_counters: Vec<CounterRow>,
+    /// The requested records of attempts that are stored.
+    pub attempts: AttemptRecords,
     /// The requested schedule, if it exists.
     pub schedule: Option<Schedule>,
     /// The requested dispute, if it exists.
@@ -197,6 +203,7 @@ pub(crate) fn load_records(session: &dyn Session, keys: &RecordKeys) -> Result<L
         None => RiskState::default(),
     };
     let risk_counters = counters::load_rows(session, &keys.risk_counters)?;
+    let attempts = keys.attempts.as_ref().map(|keys| attempts::load_attempts(session, keys)).transpose()?;
     let schedule = keys.schedule.as_ref().map(|id| schedule::load_schedule(session, id)).transpose()?.flatten();
     let dispute = keys.dispute.as_ref().map(|key| dispute::load_requested(session, key)).transpose()?.flatten();
     Ok(LoadedRecords {
@@ -211,6 +218,7 @@ pub(crate) fn load_records(session: &dyn Session, keys: &RecordKeys) -> Result<L
         review,
         risk,
         risk_counters,
+        attempts: attempts.unwrap_or_default(),
         schedule,
         dispute,
     })

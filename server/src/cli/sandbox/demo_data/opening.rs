@@ -60,5 +60,6 @@ fn default_options() -> GatewayOptions {
         pending_lifetime: SignedDuration::from_mins(30),
         review_lifetime: SignedDuration::from_hours(24),
         limits: VelocityLimits::NONE,
+        retry_rules: Arc::default(),
     }
 }

@@ -171,6 +171,10 @@ pub struct HostResponse {
     pub outcome: HostOutcome,
     /// Response code: for a card ISO 8583 field 39, for a bank account `00` or a reason code of ISO 20022.
     pub response_code: String,
+    /// The scheme's advice code about another attempt, two digits or capital letters: of Mastercard the merchant advice
+    /// code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice_code: Option<String>,
     /// Approved amount in minor units, of an approval with response code 10: above zero, and less than the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<u64>,

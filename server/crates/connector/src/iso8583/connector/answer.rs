@@ -116,6 +116,9 @@ pub(super) fn make_result(
     if let Some(scheme) = text(answer, Datum::SchemeTransactionId) {
         result.details.insert("SchemeTransactionId".to_owned(), scheme);
     }
+    if let Some(advice) = text(answer, Datum::AdviceCode) {
+        result = result.with_advice_code(&advice);
+    }
     match answer.text(dialect.response_field()) {
         Some(code) => result.with_acquirer_response(code),
         None => result,

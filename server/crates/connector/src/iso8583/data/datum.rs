@@ -74,6 +74,8 @@ pub enum Datum {
     AvsResult,
     /// Result of the check of the security code, in responses.
     CvvResult,
+    /// The scheme's advice code about another attempt, in responses.
+    AdviceCode,
     /// Indicator that a part of the amount may be approved.
     PartialApproval,
     /// Original data elements of a reversal.
@@ -131,6 +133,7 @@ impl Datum {
             Self::Postcode => "postcode",
             Self::AvsResult => "avs_result",
             Self::CvvResult => "cvv_result",
+            Self::AdviceCode => "advice_code",
             Self::PartialApproval => "partial_approval",
             Self::Original => "original",
         }

@@ -3,7 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::id::PaymentId;
-use crate::schedule::plan::{NextAction, RunResult};
+use crate::payment::retry_rules::RetryAdvice;
+use crate::schedule::plan::{CheckedOutcome, NextAction, RunResult};
 use crate::schedule::retry::RetryPlan;
 use crate::schedule::test_schedule::{create_schedule, run_due};
 use crate::schedule::{ClockJump, MissedRuns, ScheduleStep, StepType};
@@ -28,7 +29,7 @@ fn run(schedule: &Schedule, code: &str, now: Timestamp) -> (Schedule, ScheduleRu
     let NextAction::Run(due) = schedule.next_action(&terms, now) else { panic!("nothing runs at {now}") };
     let code = tillgate_shared::result::ResultCode::find(code).unwrap();
     let payment = Some(PaymentId::new(now, [9; 9]));
-    let result = RunResult { code, payment, is_approved: code.is_success(), reason: None };
+    let result = RunResult { code, payment, is_approved: code.is_success(), reason: None, advice: RetryAdvice::ByPlan };
     let (after, run) = schedule.after_run(&terms, &due, result, &"800.100.155=2h".parse().unwrap(), now);
     (Schedule { version: schedule.version + 1, ..after }, run)
 }
@@ -101,7 +102,8 @@ fn a_pending_payment_is_still_waited_for_in_a_pause_but_not_retried() {
     assert!(matches!(paused.next_action(&terms, now), NextAction::CheckPayment(_)));
     for code in [tillgate_shared::result::ResultCode::find("800.100.155").unwrap(), codes::OUTCOME_UNCERTAIN] {
         let retries: RetryPlan = "800=2h;900=1h".parse().unwrap();
-        let (after, run) = paused.after_check(&terms, &made, Some((code, false)), &retries, now).unwrap();
+        let outcome = CheckedOutcome { code, is_approved: false, advice: RetryAdvice::ByPlan };
+        let (after, run) = paused.after_check(&terms, &made, Some(outcome), &retries, now).unwrap();
         assert_eq!((run.retry, &after.open, after.paused), (None, &None, Some(now)), "{code:?}");
     }
 }

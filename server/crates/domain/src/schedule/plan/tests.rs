@@ -14,7 +14,18 @@ fn time(text: &str) -> Timestamp {
 fn result(code: &str) -> RunResult {
     let code = ResultCode::find(code).unwrap();
     let payment = PaymentId::new(Timestamp::UNIX_EPOCH, [9; 9]);
-    RunResult { code, payment: Some(payment), is_approved: code.is_success(), reason: None }
+    RunResult {
+        code,
+        payment: Some(payment),
+        is_approved: code.is_success(),
+        reason: None,
+        advice: RetryAdvice::ByPlan,
+    }
+}
+
+/// Returns the outcome of a payment, without an advice about retries.
+fn checked(code: ResultCode, is_approved: bool) -> CheckedOutcome {
+    CheckedOutcome { code, is_approved, advice: RetryAdvice::ByPlan }
 }
 
 fn due_run(action: NextAction) -> DueRun {
@@ -39,6 +50,33 @@ fn a_retry_is_dropped_if_the_next_occurrence_or_the_end_comes_first() {
         let due = due_run(schedule.next_action(&terms, now));
         let (after, run) = schedule.after_run(&terms, &due, result("800.100.155"), &retries, now);
         assert_eq!((run.retry.is_some(), after.open.is_some()), (is_retried, is_retried), "{job:?}");
+    }
+}
+
+#[test]
+fn a_run_is_not_retried_after_never_and_not_before_the_time_that_the_scheme_allows() {
+    let retries: RetryPlan = "800.100=2h".parse().unwrap();
+    let schedule = create_schedule(&[("job.dayOfMonth", "15")], MissedRuns::Once);
+    let terms = schedule.terms().unwrap();
+    let now = schedule.next.unwrap();
+    let due = due_run(schedule.next_action(&terms, now));
+    let (next, hours) = (terms.recurrence.next_after(now).unwrap(), |hours| now + SignedDuration::from_hours(hours));
+    for (code, advice, retry) in [
+        ("800.100.155", RetryAdvice::ByPlan, Some(hours(2))),
+        ("800.100.155", RetryAdvice::NotBefore(hours(72)), Some(hours(72))),
+        ("800.100.155", RetryAdvice::NotBefore(next), None),
+        ("800.100.155", RetryAdvice::Never, None),
+        ("700.600.002", RetryAdvice::RefusedUntil(hours(71)), Some(hours(71))),
+        ("700.600.002", RetryAdvice::RefusedUntil(next), None),
+        ("700.601.003", RetryAdvice::Never, None),
+    ] {
+        let declined = RunResult { advice, ..result(code) };
+        let (after, run) = schedule.after_run(&terms, &due, declined, &retries, now);
+        assert_eq!((run.retry, after.open.map(|open| open.due)), (retry, retry), "{code} {advice:?}");
+        let (pending, run) = schedule.after_run(&terms, &due, result("000.200.000"), &retries, now);
+        let outcome = CheckedOutcome { advice, ..checked(ResultCode::find(code).unwrap(), false) };
+        let (_, run) = pending.after_check(&terms, &run, Some(outcome), &retries, now).unwrap();
+        assert_eq!(run.retry, retry, "{code} {advice:?}");
     }
 }
 
@@ -75,7 +113,7 @@ fn the_outcome_of_a_pending_payment_is_that_of_the_run() {
     for (code, outcome, is_retried) in
         [("000.100.112", RunOutcome::Charged, false), ("800.100.203", RunOutcome::Declined, true)]
     {
-        let result = ResultCode::find(code).map(|code| (code, code.is_success()));
+        let result = ResultCode::find(code).map(|code| checked(code, code.is_success()));
         let (after, changed) = pending.after_check(&terms, &run, result, &retries, now).unwrap();
         assert_eq!((changed.outcome, changed.attempt, changed.at), (outcome, 1, run.at));
         assert_eq!((after.open.is_some(), after.next), (is_retried, pending.next));
@@ -88,7 +126,7 @@ fn an_attempt_that_never_reached_its_connector_is_repeated_before_the_next_run()
     let terms = schedule.terms().unwrap();
     let (first, now) = (schedule.next.unwrap(), schedule.next.unwrap() + SignedDuration::from_hours(5));
     let (mut schedule, retries) = (schedule, RetryPlan::default());
-    let lost = Some((codes::OUTCOME_UNCERTAIN, false));
+    let lost = Some(checked(codes::OUTCOME_UNCERTAIN, false));
     for attempt in 1..=4 {
         let due = due_run(schedule.next_action(&terms, now));
         assert_eq!((due.occurrence, due.attempt), (first, attempt));
@@ -155,7 +193,7 @@ proptest! {
                     run
                 }
                 NextAction::CheckPayment(_) => {
-                    let outcome = ResultCode::find("000.100.110").map(|code| (code, true));
+                    let outcome = ResultCode::find("000.100.110").map(|code| checked(code, true));
                     let run: &ScheduleRun = last_run.as_ref().unwrap();
                     schedule = schedule.after_check(&terms, run, outcome, &retries, now).unwrap().0;
                     continue;

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use tillgate_connector::{ConnectorResult, FullAccount};
 use tillgate_domain::payment::Payment;
+use tillgate_domain::payment::retry_rules::RetryRefusal;
 use tillgate_domain::review::ReviewStage;
 use tillgate_domain::three_ds::Proof;
 use tillgate_shared::result::codes;
 use tillgate_store::{Changes, RecordKeys};
 
 use crate::payment::asynchronous::page_not_found;
+use crate::payment::attempt_check::{AttemptCheck, is_authenticated, refused_result};
 use crate::payment::complete::CompletionResult;
 use crate::payment::response_recorder::ResponseRecorder;
 use crate::payment::{ConnectorRequest, PaymentIdentity};
@@ -77,7 +79,10 @@ impl Gateway {
             AfterThreeDs::AwaitsConnector(request) => {
                 // The intent is committed before the request. After a crash in between, the worker finds the outcome by
                 // it.
-                let reserved = self.record_request(&payment, change).await?;
+                let reserved = match self.record_request(&payment, change.clone()).await? {
+                    Ok(reserved) => reserved,
+                    Err(refusal) => return self.complete_payment(&payment, refused_result(refusal), change).await,
+                };
                 if !reserved.changed {
                     return Ok(reserved);
                 }
@@ -126,7 +131,8 @@ impl Gateway {
     }
 
     /// Records that the connector of a payment is about to be asked, after 3-D Secure. Writes nothing if the payment
-    /// was abandoned or `change` returns false; the result then says that nothing changed.
+    /// was abandoned or `change` returns false; the result then says that nothing changed. Also writes nothing, and
+    /// returns the refusal, if the rules of the card's scheme forbid the attempt by now.
     ///
     /// # Errors
     /// 404 if the payment is gone.
@@ -134,15 +140,26 @@ impl Gateway {
         &self,
         payment: &Payment,
         change: impl FnOnce(&mut Payment) -> bool + Clone + Send + 'static,
-    ) -> Result<CompletionResult, Failure> {
-        let keys = RecordKeys::for_payment(&payment.entity, &payment.id);
+    ) -> Result<Result<CompletionResult, RetryRefusal>, Failure> {
+        let check = self.find_attempt_check(payment);
+        let attempts = check.as_ref().map(AttemptCheck::keys);
+        let keys = RecordKeys { attempts, ..RecordKeys::for_payment(&payment.entity, &payment.id) };
         let now = self.now_of_id(&payment.entity);
         let reserved = self.store.update(keys, move |loaded| {
             let mut payment = loaded.payment.ok_or_else(page_not_found)?;
             let changed = !payment.is_abandoned() && change(&mut payment);
             if !changed {
                 let payment = Arc::new(payment);
-                return Ok((Changes::default(), CompletionResult { payment, has_requested_result: false, changed }));
+                let unchanged = CompletionResult { payment, has_requested_result: false, changed };
+                return Ok((Changes::default(), Ok(unchanged)));
+            }
+            let mut changes = Changes::default();
+            if let Some(check) = check {
+                // Checked again: the shopper may have been away while other attempts were declined.
+                if let Some(refusal) = check.find_refusal(&loaded.attempts, now, is_authenticated(&payment)) {
+                    return Ok((changes, Err(refusal)));
+                }
+                changes = check.count_attempt(&mut payment, &loaded.attempts, now);
             }
             if let Some(page) = &mut payment.redirect {
                 // The age of a request counts from this time. The payment itself may be much older, because the shopper
@@ -150,8 +167,8 @@ impl Gateway {
                 page.asked = Some(now);
             }
             let payment = Arc::new(payment);
-            let changes = Changes::default().with_payment(Arc::clone(&payment));
-            Ok((changes, CompletionResult { payment, has_requested_result: true, changed }))
+            let changes = changes.with_payment(Arc::clone(&payment));
+            Ok((changes, Ok(CompletionResult { payment, has_requested_result: true, changed })))
         });
         Ok(reserved.await??)
     }

@@ -24,6 +24,8 @@ use crate::{Failure, Gateway};
 
 /// Parameter by which a sandbox merchant requests a result code.
 pub(crate) const FORCED_RESULT: &str = "customParameters[forceResultCode]";
+/// Parameter by which a sandbox merchant requests a decline with an advice code of the scheme.
+const FORCED_ADVICE: &str = "customParameters[forceAdviceCode]";
 
 /// Reads an order from the merged parameters of a payment. `brand` is the brand that was sent or that the card number
 /// determines; `open` decrypts a wallet's token. `stored` is true for a registration's account, whose completeness has
@@ -95,6 +97,7 @@ pub fn order_for_account(
         accepts_partial_approval: accepts_partial_approval(parameters),
         accepts_any_number: false,
         forced_result_code: text(FORCED_RESULT),
+        forced_advice_code: text(FORCED_ADVICE),
         context: OrderContext::from_parameters(parameters),
     })
 }
@@ -138,6 +141,7 @@ fn rebuild_order(payment: &Payment, account: FullAccount, proof: Option<Proof>) 
         // The number was checked before its cardholder was authenticated.
         accepts_any_number: true,
         forced_result_code: text(FORCED_RESULT),
+        forced_advice_code: text(FORCED_ADVICE),
         context: OrderContext::from_parameters(&payment.parameters),
     })
 }

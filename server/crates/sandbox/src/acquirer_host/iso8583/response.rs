@@ -7,6 +7,7 @@ use tillgate_store::acquirer_host::entry::{EntryKind, LedgerEntry};
 
 use super::codes::{ProtocolCode, payment_code, reversal_code};
 use super::original::make_authorization_code;
+use crate::acquirer_host::issuer::find_advice_code;
 
 /// Data that a response repeats from its request. No data of the card are among them.
 const REPEATED: [Datum; 10] = [
@@ -76,6 +77,9 @@ pub(super) fn build_booked_response(
         if let Some(letter) = letter {
             data.set(&mut response, datum, letter.encode_utf8(&mut [0; 4]))?;
         }
+    }
+    if let Some(advice) = find_advice_code(&entry.entry) {
+        data.set(&mut response, Datum::AdviceCode, &advice)?;
     }
     Ok(response)
 }

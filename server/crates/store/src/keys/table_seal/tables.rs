@@ -100,6 +100,7 @@ pub(super) fn sealed_tables(version: u32) -> Vec<&'static str> {
 pub const UNSEALED: &[(&str, &str)] = &[
     ("answer", "responses of repeated requests, kept for a day; what they report is in sealed rows"),
     ("card", "numbers of payments, kept for a day and each sealed for its payment and entity"),
+    ("card_attempt", "attempts on declined cards, forgotten when no rule of a scheme needs them"),
     ("delivery", "attempts to deliver messages"),
     ("file_delivery", "attempts to push files; the files come from sealed records"),
     ("health", "the last check of the disk"),

@@ -139,6 +139,7 @@ fn order(payment_type: PaymentType, amount: Amount) -> Order {
         accepts_partial_approval: false,
         accepts_any_number: false,
         forced_result_code: None,
+        forced_advice_code: None,
         context: OrderContext::default(),
     }
 }

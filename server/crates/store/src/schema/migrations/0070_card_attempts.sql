@@ -1,0 +1,6 @@
+-- Records of the attempts on declined cards. The name is a hash of merchant, card and amount, so that a copy of the store
+-- does not show which payments have the same card.
+CREATE TABLE card_attempt (
+    name BLOB PRIMARY KEY, purge_at INTEGER NOT NULL, history BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX card_attempt_purge ON card_attempt (purge_at);
