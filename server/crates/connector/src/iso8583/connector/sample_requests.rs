@@ -127,6 +127,7 @@ impl Sample {
             accepts_partial_approval: true,
             accepts_any_number: false,
             forced_result_code: None,
+            forced_advice_code: None,
             context: OrderContext { category: Some("EC".to_owned()), ..OrderContext::default() },
         }
     }
