@@ -50,6 +50,8 @@ enum Command {
     DemoData(sandbox::demo_data::DemoData),
     /// Run an acquirer's host with play money, for sandboxes and tests.
     AcquirerHost(sandbox::acquirer_host::AcquirerHostCommand),
+    /// Run a 3DS server with simulated issuers, for sandboxes and tests.
+    ThreeDsServer(sandbox::three_ds_server::ThreeDsServerCommand),
     /// Create, change, show and list entities: PSPs, divisions, merchants, and their channels.
     #[command(subcommand)]
     Entity(access::entity::EntityCommand),
@@ -199,6 +201,7 @@ pub fn run() -> ExitCode {
         Command::Demo(command) => command.run(),
         Command::DemoData(command) => command.run(),
         Command::AcquirerHost(command) => command.run(),
+        Command::ThreeDsServer(command) => command.run(),
         Command::Entity(command) => command.run(),
         Command::Token(command) => command.run(),
         Command::FtpUser(command) => command.run(),

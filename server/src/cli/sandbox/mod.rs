@@ -9,3 +9,4 @@ pub mod demo_data;
 pub mod demo_rules;
 pub mod demo_shop;
 pub mod iso8583_options;
+pub mod three_ds_server;

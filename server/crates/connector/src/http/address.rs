@@ -55,12 +55,12 @@ impl HostAddress {
     }
 
     /// Returns the path of a route on this host, as it is signed: the address's own path, followed by the route.
-    pub(super) fn route_path(&self, route: &str) -> String {
+    pub(crate) fn route_path(&self, route: &str) -> String {
         format!("{}{route}", self.prefix)
     }
 
     /// Returns the address of a path on this host. `None` if the path is not valid in an address.
-    pub(super) fn build_uri(&self, path: &str) -> Option<Uri> {
+    pub(crate) fn build_uri(&self, path: &str) -> Option<Uri> {
         let path = PathAndQuery::try_from(path).ok()?;
         Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
     }
@@ -71,7 +71,7 @@ const PAGE_LIMIT: usize = 2048;
 
 /// Returns true if a shopper may be redirected to this address: `https://…`, or `http://…` for the local machine,
 /// without a user, and at most 2048 visible ASCII characters.
-pub(super) fn is_redirect_allowed(text: &str) -> bool {
+pub(crate) fn is_redirect_allowed(text: &str) -> bool {
     let has_valid_format = text.len() <= PAGE_LIMIT && text.bytes().all(|byte| byte.is_ascii_graphic());
     let Some(uri) = text.parse::<Uri>().ok().filter(|_| has_valid_format) else { return false };
     match (uri.scheme_str(), uri.authority()) {

@@ -62,7 +62,7 @@ impl Default for Deadlines {
 /// A client of one host. Its clones share connections and limits.
 #[derive(Clone)]
 pub struct HostClient {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: HttpsClient,
     address: HostAddress,
     key: SharedKey,
     deadlines: Deadlines,
@@ -92,20 +92,7 @@ impl HostClient {
         deadlines: Deadlines,
         clock: Arc<dyn Clock>,
     ) -> std::io::Result<Self> {
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(deadlines.connect));
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_platform_verifier(rustls::crypto::ring::default_provider())?
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(MAX_IDLE_TIME)
-            .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .build(connector);
+        let client = build_https_client(deadlines.connect)?;
         let runtime = Handle::try_current().map_err(std::io::Error::other)?;
         let calls = Shares::new(MAX_CONCURRENT_CALLS, MERCHANT_CALLS);
         Ok(Self { client, address, key, deadlines, clock, calls, runtime })
@@ -238,6 +225,30 @@ impl HostClient {
     }
 }
 
+/// A client of HTTPS, and of HTTP on this machine, that keeps its connections.
+pub(crate) type HttpsClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+
+/// Creates a client that trusts the system's certificates. `connect` limits the time for a connection.
+///
+/// # Errors
+/// If the system's certificates cannot be used.
+pub(crate) fn build_https_client(connect: Duration) -> std::io::Result<HttpsClient> {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_nodelay(true);
+    connector.set_connect_timeout(Some(connect));
+    let connector = HttpsConnectorBuilder::new()
+        .with_provider_and_platform_verifier(rustls::crypto::ring::default_provider())?
+        .https_or_http()
+        .enable_http1()
+        .wrap_connector(connector);
+    Ok(Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(MAX_IDLE_TIME)
+        .pool_max_idle_per_host(IDLE_CONNECTIONS)
+        .build(connector))
+}
+
 /// Returns the data that the response to a request has to repeat.
 fn expected_response<'a>(
     operation: HostOperation,
@@ -248,7 +259,7 @@ fn expected_response<'a>(
 }
 
 /// Returns the message of an error's innermost cause.
-fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
+pub(crate) fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;
