@@ -363,8 +363,9 @@ fn render_error(state: &AppState, failure: &Failure) -> Response {
     render_document(state, None, (status, title), html! {}, html! { h1 { (title) } p { (text) } }, None)
 }
 
-/// Builds a page that the merchant's pages may show in a frame, as they do with issuers' pages, and that may frame pages
-/// of ours and those of `issuer`, the origin of a transaction's issuer. Browsers report its policy violations if the payment has a checkout.
+/// Builds a page that the merchant's pages may show in a frame, as they do with issuers' pages, and that may frame
+/// pages of ours and those of `issuer`, the origin of a transaction's issuer. Browsers report its policy violations if
+/// the payment has a checkout.
 fn render_document(
     state: &AppState,
     payment: Option<&Payment>,

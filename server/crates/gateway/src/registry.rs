@@ -7,7 +7,8 @@
 //! | live | the one that `--connector` names, if it is external |
 //!
 //! A 3DS server authenticates the cardholders of live payments, and of external payments whose channel names its
-//! connector. Without a server, the simulated issuers authenticate those of sandboxes, and nobody those of live payments.
+//! connector. Without a server, the simulated issuers authenticate those of sandboxes, and nobody those of live
+//! payments.
 //!
 //! If there is no such connector, payments are declined with 600.200.201. This also applies to a channel whose setting
 //! names a connector that does not exist: the command line refuses such a name, but the store may contain an older one.
@@ -220,6 +221,7 @@ impl Registry {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -243,6 +245,37 @@ mod tests {
             (Some("http"), ProcessingMode::Live, "none"),
         ] {
             assert_eq!(select_default_route(name, mode).connector.name(), connector, "{name:?} {mode:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_3ds_server_authenticates_live_payments_and_those_whose_channel_names_a_connector() {
+        use tillgate_connector::http::{HostAddress, SharedKey};
+        use tillgate_connector::three_ds::server::{MessageClient, RequestorProfile};
+        let address = HostAddress::parse("http://127.0.0.1:1").unwrap();
+        let clock = Arc::new(tillgate_os::clock::SystemClock);
+        let client = MessageClient::new(address, SharedKey::new([7; 32]), clock).unwrap();
+        let profile = RequestorProfile {
+            requestor_id: "1".to_owned(),
+            requestor_name: "n".to_owned(),
+            server_reference: "r".to_owned(),
+            acquirer_bin: "400551".to_owned(),
+            mcc: "5999".to_owned(),
+            country: "DE".to_owned(),
+        };
+        let registry = Registry::default().with_external(Arc::new(NotConfigured), true);
+        let registry = registry.with_live(Arc::new(NotConfigured));
+        let registry = registry.with_three_ds_server(Arc::new(ThreeDsServer::new(client, profile)));
+        let named = Channel { connector: Some("none".to_owned()), ..Channel::default() };
+        for (channel, mode, by_server) in [
+            (&named, ProcessingMode::Live, Some(true)),
+            (&Channel::default(), ProcessingMode::Live, None),
+            (&named, ProcessingMode::External, Some(true)),
+            (&Channel::default(), ProcessingMode::External, Some(false)),
+            (&Channel::default(), ProcessingMode::Internal, Some(false)),
+        ] {
+            let found = registry.select_route(channel, mode).authenticator;
+            assert_eq!(found.map(|found| found.server().is_some()), by_server, "{mode:?} {:?}", channel.connector);
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use tillgate_connector::http::SharedKey;
-use tillgate_sandbox::three_ds_server::{TestThreeDsServer, ThreeDsServerOptions};
+use tillgate_sandbox::three_ds_server::{SimulatedThreeDsServer, ThreeDsServerOptions};
 
 use super::acquirer_host::start_log;
 use crate::cli::serve::{create_runtime, stop_signal};
@@ -31,14 +31,15 @@ pub(in crate::cli) struct ThreeDsServerCommand {
 }
 
 impl ThreeDsServerCommand {
-    /// Creates the key file if there is none, starts the server, and prints its address. Serves until SIGTERM or SIGINT.
+    /// Creates the key file if there is none, starts the server, and prints its address. Serves until SIGTERM or
+    /// SIGINT.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         start_log();
         let key = SharedKey::read_or_create(&self.key_file)?;
         create_runtime()?.block_on(async {
             let stop = stop_signal()?;
             let options = ThreeDsServerOptions { listen: self.listen, public_url: self.public_url, key };
-            let server = TestThreeDsServer::start(options).await?;
+            let server = SimulatedThreeDsServer::start(options).await?;
             let address = format!("http://{}", server.address());
             match self.json {
                 true => println!("{}", serde_json::json!({ "listening": address })),

@@ -1,5 +1,5 @@
-//! Attacks on 3-D Secure at a 3DS server: results that are forged, replayed or of other payments, browsers that claim to
-//! be authenticated, and a server that is gone.
+//! Attacks on 3-D Secure at a 3DS server: results that are forged, replayed or of other payments, browsers that claim
+//! to be authenticated, and a server that is gone.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

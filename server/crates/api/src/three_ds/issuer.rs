@@ -1,6 +1,6 @@
-//! Pages around those of an issuer: its method page and its challenge are in a frame of a page of ours, so that a shop's
-//! page need not allow the issuer's origin. The policy of such a page allows the origin of this transaction and no
-//! other.
+//! Pages around those of an issuer: its method page and its challenge are in a frame of a page of ours, so that a
+//! shop's page need not allow the issuer's origin. The policy of such a page allows the origin of this transaction and
+//! no other.
 //!
 //! Both end with a post of the issuer's page to a page of ours in the same frame. Its content passes through the
 //! browser unsigned, so it is not read: the pages around it only go on, and the gateway asks the 3DS server.

@@ -1,21 +1,22 @@
-//! The messages of the 3DS server: authentications, card ranges, and inquiries about results. Every request is verified,
-//! and every answer signed.
+//! The messages of the 3DS server: authentications, card ranges, and inquiries about results. Every request is
+//! verified, and every answer signed.
 
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header};
+use tillgate_connector::http::request::from_minor_units;
 use tillgate_connector::http::signature::{DATE, IDEMPOTENCY_KEY, SIGNATURE, Signature, SignedRequest};
 use tillgate_connector::three_ds::message::{
     AReq, ARes, CardRangeAction, CardRangeEntry, ChallengeIndicators, Erro, ErrorCode, MessageError, MessageVersion,
-    PReq, PRes, RReq, Received, WireMessage, read_message, write_message,
+    PReq, PRes, RReq, ReceivedMessage, WireMessage, read_message, write_message,
 };
 use tillgate_connector::three_ds::server::{ResultInquiry, random_transaction};
 use tillgate_domain::three_ds::{AuthenticationResult, Proof, ThreeDsVersion, TransactionStatus};
 use tillgate_shared::money::Currency;
 
-use super::{OpenTransaction, ServerState};
+use super::{ChallengedTransaction, ServerState};
 use crate::simulator::issuer::{IssuerWishes, authenticate_cardholder, build_proof};
 use crate::test_data::three_ds::{CARDS, ThreeDsCard};
 
@@ -64,8 +65,8 @@ fn answer<T: WireMessage, A: WireMessage>(
     decide: impl FnOnce(T) -> Result<A, MessageError>,
 ) -> Response<Body> {
     let decided = read_message::<T>(body, None).and_then(|received| match received {
-        Received::Message(message) => decide(message),
-        Received::Error(_) => Err(MessageError::new(ErrorCode::InvalidMessage, "messageType")),
+        ReceivedMessage::Message(message) => decide(message),
+        ReceivedMessage::Error(_) => Err(MessageError::new(ErrorCode::InvalidMessage, "messageType")),
     });
     match decided {
         Ok(message) => reply(state, request, &message),
@@ -139,11 +140,14 @@ fn has_range(card: &ThreeDsCard) -> bool {
     card.flow.version().is_some_and(|version| version != ThreeDsVersion::V1)
 }
 
-fn open_transaction(request: &AReq, brand: &'static str, directory: &str, acs: &str) -> OpenTransaction {
+fn open_transaction(request: &AReq, brand: &'static str, directory: &str, acs: &str) -> ChallengedTransaction {
     let number = request.account_number.expose();
     let last4 = number.get(number.len().saturating_sub(4)..).unwrap_or_default();
-    let currency = Currency::parse_number(&request.purchase_currency).map_or("", |currency| currency.code());
-    OpenTransaction {
+    let currency = Currency::parse_number(&request.purchase_currency);
+    let units = request.purchase_amount.parse().ok();
+    let amount = currency.zip(units).and_then(|(currency, units)| from_minor_units(units, currency));
+    let amount = amount.map(|amount| format!("{amount} {}", amount.currency().code()));
+    ChallengedTransaction {
         draft: RReq {
             message_type: RReq::MESSAGE_TYPE.to_owned(),
             message_version: request.message_version.clone(),
@@ -159,7 +163,7 @@ fn open_transaction(request: &AReq, brand: &'static str, directory: &str, acs: &
         notification_url: request.notification_url.clone(),
         summary: [
             request.merchant_name.clone().unwrap_or_default(),
-            format!("{} {currency} (10^-{})", request.purchase_amount, request.purchase_exponent),
+            amount.unwrap_or_default(),
             format!("•••• {last4}"),
         ],
         result: None,

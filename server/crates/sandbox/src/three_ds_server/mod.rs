@@ -28,14 +28,15 @@ const MAX_TRANSACTIONS: usize = 10_000;
 pub struct ThreeDsServerOptions {
     /// The address to listen on. Port 0 selects a free one.
     pub listen: SocketAddr,
-    /// The address under which browsers reach the issuers' pages. `None` if it is the address that the server listens on.
+    /// The address under which browsers reach the issuers' pages. `None` if it is the address that the server listens
+    /// on.
     pub public_url: Option<String>,
     /// The key shared with the gateway.
     pub key: SharedKey,
 }
 
-/// A running 3DS server. It stops when dropped; [`TestThreeDsServer::stop`] also waits for its end.
-pub struct TestThreeDsServer {
+/// A running 3DS server. It stops when dropped; [`SimulatedThreeDsServer::stop`] also waits for its end.
+pub struct SimulatedThreeDsServer {
     address: SocketAddr,
     stop: watch::Sender<bool>,
     server_task: JoinHandle<()>,
@@ -43,7 +44,7 @@ pub struct TestThreeDsServer {
 
 /// A transaction whose cardholder is challenged.
 #[derive(Debug, Clone)]
-struct OpenTransaction {
+struct ChallengedTransaction {
     /// The result that the challenge will have, without its status.
     draft: RReq,
     brand: &'static str,
@@ -64,15 +65,15 @@ struct ServerState {
     /// Verifies requests, and sends results.
     client: MessageClient,
     /// The open transactions, by the id of the access control server.
-    transactions: Mutex<HashMap<String, OpenTransaction>>,
+    transactions: Mutex<HashMap<String, ChallengedTransaction>>,
 }
 
 impl ServerState {
-    fn lock_transactions(&self) -> MutexGuard<'_, HashMap<String, OpenTransaction>> {
+    fn lock_transactions(&self) -> MutexGuard<'_, HashMap<String, ChallengedTransaction>> {
         self.transactions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add_transaction(&self, acs_transaction: &str, transaction: OpenTransaction) {
+    fn add_transaction(&self, acs_transaction: &str, transaction: ChallengedTransaction) {
         let mut transactions = self.lock_transactions();
         if transactions.len() >= MAX_TRANSACTIONS {
             transactions.clear();
@@ -81,7 +82,7 @@ impl ServerState {
     }
 }
 
-impl TestThreeDsServer {
+impl SimulatedThreeDsServer {
     /// Serves requests in a task of this process. Returns when the server listens.
     ///
     /// # Errors

@@ -10,12 +10,12 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Deserialize;
 use tillgate_connector::http::HostAddress;
 use tillgate_connector::three_ds::message::{
-    CReq, CRes, MethodData, RReq, Received, WireMessage as _, decode_browser_message, encode_browser_message,
+    CReq, CRes, MethodData, RReq, ReceivedMessage, WireMessage as _, decode_browser_message, encode_browser_message,
 };
 use tillgate_connector::three_ds::server::send_result;
 use tillgate_domain::three_ds::{AuthenticationResult, TransactionStatus};
 
-use super::{OpenTransaction, ServerState};
+use super::{ChallengedTransaction, ServerState};
 use crate::simulator::issuer::build_proof;
 
 /// Posts the only form of a page.
@@ -95,7 +95,7 @@ pub(super) async fn show_challenge(
     State(state): State<Arc<ServerState>>,
     Form(fields): Form<PostedFields>,
 ) -> Response {
-    let Ok(Received::Message(request)) = decode_browser_message::<CReq>(&fields.creq) else {
+    let Ok(ReceivedMessage::Message(request)) = decode_browser_message::<CReq>(&fields.creq) else {
         return render(StatusCode::BAD_REQUEST, "The challenge request cannot be read", html! {});
     };
     let open = state.lock_transactions().get(&request.acs_transaction_id).cloned();
@@ -148,7 +148,7 @@ pub(super) async fn take_answer(State(state): State<Arc<ServerState>>, Form(fiel
 }
 
 /// Builds the result of an answer.
-fn build_result(open: &OpenTransaction, answer: &IssuerAnswer) -> RReq {
+fn build_result(open: &ChallengedTransaction, answer: &IssuerAnswer) -> RReq {
     let transaction = open.draft.ds_transaction_id.as_str();
     let proof = build_proof(open.brand, None, Some(transaction), AuthenticationResult::Issuer(answer.status), None);
     RReq {
@@ -162,7 +162,7 @@ fn build_result(open: &OpenTransaction, answer: &IssuerAnswer) -> RReq {
 }
 
 /// Makes the page that posts the challenge response to the gateway.
-fn return_browser(open: &OpenTransaction, result: &RReq) -> Response {
+fn return_browser(open: &ChallengedTransaction, result: &RReq) -> Response {
     let response = CRes {
         message_type: CRes::MESSAGE_TYPE.to_owned(),
         message_version: result.message_version.clone(),

@@ -109,7 +109,7 @@ pub trait WireMessage: Serialize + DeserializeOwned {
 
 /// A received message: the expected one, or an error message in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Received<T> {
+pub enum ReceivedMessage<T> {
     /// The expected message.
     Message(T),
     /// The error message of the other side.
@@ -131,7 +131,10 @@ struct MessageHead {
 /// [`ErrorCode::InvalidMessage`] for a body that is too large, no JSON object, or of another message type;
 /// [`ErrorCode::VersionNotSupported`] for another version than `version`, if there is one, and for an unknown version;
 /// otherwise the first fault of a data element.
-pub fn read_message<T: WireMessage>(body: &[u8], version: Option<MessageVersion>) -> Result<Received<T>, MessageError> {
+pub fn read_message<T: WireMessage>(
+    body: &[u8],
+    version: Option<MessageVersion>,
+) -> Result<ReceivedMessage<T>, MessageError> {
     if body.len() > T::SIZE_LIMIT {
         return Err(MessageError::new(ErrorCode::InvalidMessage, "size"));
     }
@@ -139,7 +142,7 @@ pub fn read_message<T: WireMessage>(body: &[u8], version: Option<MessageVersion>
     let message_type = head.message_type.ok_or_else(|| MessageError::new(ErrorCode::MissingElement, "messageType"))?;
     if message_type == Erro::MESSAGE_TYPE {
         // The other side may not support the version of this transaction, so any version is read.
-        return read_elements(body).map(Received::Error);
+        return read_elements(body).map(ReceivedMessage::Error);
     }
     if message_type != T::MESSAGE_TYPE {
         return Err(MessageError::new(ErrorCode::InvalidMessage, "messageType"));
@@ -149,7 +152,7 @@ pub fn read_message<T: WireMessage>(body: &[u8], version: Option<MessageVersion>
     if known.is_none() {
         return Err(MessageError::new(ErrorCode::VersionNotSupported, "messageVersion"));
     }
-    read_elements(body).map(Received::Message)
+    read_elements(body).map(ReceivedMessage::Message)
 }
 
 /// Reads the data elements of a message whose type has been checked.

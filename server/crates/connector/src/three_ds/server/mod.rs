@@ -27,7 +27,7 @@ use tillgate_shared::parameter::Parameters;
 use self::card_ranges::CardRangeTable;
 use self::client::ExchangeRequest;
 use super::message::field::is_same_transaction;
-use super::message::{ARes, MessageVersion, PReq, PRes, RReq, RRes, Received, WireMessage as _};
+use super::message::{ARes, MessageVersion, PReq, PRes, RReq, RRes, ReceivedMessage, WireMessage as _};
 use super::request::AuthType;
 use super::{
     ChallengePage, ChallengeResult, Enrolment, MethodPage, ThreeDsAnswer, ThreeDsAuthenticator, ThreeDsRequest,
@@ -127,8 +127,8 @@ impl ThreeDsServer {
         });
     }
 
-    /// Loads the card ranges, or their changes, and returns their number. A list with a fault is not used, and the whole
-    /// list is requested once in its place.
+    /// Loads the card ranges, or their changes, and returns their number. A list with a fault is not used, and the
+    /// whole list is requested once in its place.
     ///
     /// # Errors
     /// A text that names the fault. The earlier ranges stay in use.
@@ -162,11 +162,13 @@ impl ThreeDsServer {
             time_limit: CARD_RANGES_TIME,
         };
         match self.client.exchange::<_, PRes>(request).await.map_err(|error| error.to_string())? {
-            Received::Message(response) if is_same_transaction(&response.server_transaction_id, &transaction) => {
+            ReceivedMessage::Message(response)
+                if is_same_transaction(&response.server_transaction_id, &transaction) =>
+            {
                 earlier.updated(response).map_err(|error| error.to_string())
             }
-            Received::Message(_) => Err("the card ranges are those of another request".to_owned()),
-            Received::Error(erro) => Err(format!("error {} of the 3DS server", erro.error_code)),
+            ReceivedMessage::Message(_) => Err("the card ranges are those of another request".to_owned()),
+            ReceivedMessage::Error(erro) => Err(format!("error {} of the 3DS server", erro.error_code)),
         }
     }
 
@@ -207,14 +209,14 @@ impl ThreeDsServer {
         };
         let ids = [session.transaction.as_str(), &challenge.ds_transaction, &challenge.acs_transaction];
         match self.client.exchange::<_, RReq>(request).await {
-            Ok(Received::Message(result)) if result.check_transaction(ids, version).is_ok() => {
+            Ok(ReceivedMessage::Message(result)) if result.check_transaction(ids, version).is_ok() => {
                 Some(read_result(&result))
             }
-            Ok(Received::Message(_)) => {
+            Ok(ReceivedMessage::Message(_)) => {
                 tracing::warn!(transaction = session.transaction, "the 3DS server answers with another result");
                 None
             }
-            Ok(Received::Error(_)) => None,
+            Ok(ReceivedMessage::Error(_)) => None,
             Err(error) => {
                 tracing::warn!(transaction = session.transaction, %error, "inquiring a 3-D Secure result failed");
                 None
@@ -240,16 +242,17 @@ impl ThreeDsServer {
             time_limit: self.time_limit,
         };
         match self.client.exchange::<_, ARes>(sent).await.map_err(|error| error.to_string())? {
-            Received::Message(response) if is_same_transaction(&response.server_transaction_id, transaction) => {
+            ReceivedMessage::Message(response) if is_same_transaction(&response.server_transaction_id, transaction) => {
                 Ok(response)
             }
-            Received::Message(_) => Err("the answer is that of another transaction".to_owned()),
-            Received::Error(erro) => Err(format!("error {}", erro.error_code)),
+            ReceivedMessage::Message(_) => Err("the answer is that of another transaction".to_owned()),
+            ReceivedMessage::Error(erro) => Err(format!("error {}", erro.error_code)),
         }
     }
 }
 
-/// Sends a result to the address that the authentication request named, as a directory server does. Returns the receipt.
+/// Sends a result to the address that the authentication request named, as a directory server does. Returns the
+/// receipt.
 ///
 /// # Errors
 /// If there is no valid answer, or an error message.
@@ -264,8 +267,8 @@ pub async fn send_result(client: &MessageClient, address: HostAddress, result: &
     };
     let client = client.with_address(address);
     match client.exchange::<_, RRes>(request).await.map_err(|error| error.to_string())? {
-        Received::Message(receipt) => Ok(receipt),
-        Received::Error(erro) => Err(format!("error {}: {}", erro.error_code, erro.error_detail)),
+        ReceivedMessage::Message(receipt) => Ok(receipt),
+        ReceivedMessage::Error(erro) => Err(format!("error {}: {}", erro.error_code, erro.error_detail)),
     }
 }
 
