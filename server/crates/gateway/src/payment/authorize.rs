@@ -26,7 +26,7 @@ pub(super) struct AuthorizationResult {
 /// A page that the shopper has to visit before there is an outcome.
 pub(super) enum RequiredPage {
     /// The page on which the cardholder is authenticated.
-    ThreeDs(PendingThreeDs),
+    ThreeDs(Box<PendingThreeDs>),
     /// The brand's page.
     Brand(ShopperPage),
 }
@@ -89,7 +89,7 @@ impl Gateway {
                 let version = context.enrolled_version().unwrap_or(ThreeDsVersion::V22);
                 let session = ThreeDsSession::with_challenge(version, new_transaction_id(version, random_bytes()?));
                 let page = PageId::new(identity.now, random_bytes()?);
-                Ok(await_shopper(PendingThreeDs { session, page }))
+                Ok(await_shopper(Box::new(PendingThreeDs { session, page })))
             }
             _ => Ok(authorized),
         }

@@ -34,7 +34,7 @@ impl Gateway {
                     Err(_) if context.is_in_form() => String::new(),
                     return_url => return_url?,
                 };
-                three_ds::three_ds_redirect(addresses.public, return_url, pending.clone(), &intake.order)
+                three_ds::three_ds_redirect(addresses.public, return_url, (**pending).clone(), &intake.order)
             }
             (Some(RequiredPage::Brand(page)), Some(return_url)) => {
                 brand_redirect(addresses, return_url, page, identity)?

@@ -52,7 +52,7 @@ pub(super) enum ThreeDsDecision {
     /// The payment is sent to the connector.
     Authorize,
     /// The payment is pending until the shopper has acted.
-    Wait(PendingThreeDs),
+    Wait(Box<PendingThreeDs>),
     /// The payment ends with this code.
     Decline(ResultCode),
 }
@@ -176,7 +176,7 @@ impl Gateway {
         };
         let result = match first_step {
             Some(FirstStep::AwaitsShopper(session)) => {
-                return Ok(ThreeDsDecision::Wait(PendingThreeDs { session, page }));
+                return Ok(ThreeDsDecision::Wait(Box::new(PendingThreeDs { session: *session, page })));
             }
             Some(FirstStep::Completed(proof)) => {
                 let result = proof.result;
@@ -238,7 +238,7 @@ fn page_url(public: &str, page: &PageId) -> String {
 /// State of an authentication after its first step.
 enum FirstStep {
     /// The shopper has to act: the issuer's method page runs, or the issuer challenges.
-    AwaitsShopper(ThreeDsSession),
+    AwaitsShopper(Box<ThreeDsSession>),
     /// The issuer has decided.
     Completed(Proof),
 }
@@ -271,11 +271,11 @@ async fn request_three_ds(
             MethodPage::Foreign(url) => Some(url.to_string()),
             MethodPage::None | MethodPage::Own => None,
         };
-        return Ok(FirstStep::AwaitsShopper(ThreeDsSession {
+        return Ok(FirstStep::AwaitsShopper(Box::new(ThreeDsSession {
             challenge_demanded: context.challenge_demanded,
             server: has_server.then(|| ServerTransaction { method_url, ..ServerTransaction::default() }),
             ..ThreeDsSession::with_method(version, id.clone())
-        }));
+        })));
     }
     let request = ThreeDsRequest {
         brand: order.brand,
@@ -294,10 +294,10 @@ async fn request_three_ds(
     Ok(match (apply_policy(answer.proof.result, context.policy), version, transaction) {
         (AuthenticationDecision::Challenge, Some(version), Some(id)) => {
             let challenge = answer.challenge;
-            FirstStep::AwaitsShopper(ThreeDsSession {
+            FirstStep::AwaitsShopper(Box::new(ThreeDsSession {
                 server: has_server.then(|| ServerTransaction { challenge, ..ServerTransaction::default() }),
                 ..ThreeDsSession::with_challenge(version, id)
-            })
+            }))
         }
         _ => FirstStep::Completed(answer.proof),
     })

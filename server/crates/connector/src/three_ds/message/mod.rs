@@ -113,7 +113,7 @@ pub enum ReceivedMessage<T> {
     /// The expected message.
     Message(T),
     /// The error message of the other side.
-    Error(Erro),
+    Error(Box<Erro>),
 }
 
 /// The data elements that decide how a message is read.
@@ -142,7 +142,7 @@ pub fn read_message<T: WireMessage>(
     let message_type = head.message_type.ok_or_else(|| MessageError::new(ErrorCode::MissingElement, "messageType"))?;
     if message_type == Erro::MESSAGE_TYPE {
         // The other side may not support the version of this transaction, so any version is read.
-        return read_elements(body).map(ReceivedMessage::Error);
+        return read_elements(body).map(|erro| ReceivedMessage::Error(Box::new(erro)));
     }
     if message_type != T::MESSAGE_TYPE {
         return Err(MessageError::new(ErrorCode::InvalidMessage, "messageType"));

@@ -235,7 +235,10 @@ fn an_error_message_is_read_in_place_of_any_other() {
     let fault = MessageError::new(ErrorCode::MissingElement, "acctNumber");
     let erro = Erro::new(&fault, "D", "AReq", MessageVersion::V21);
     let body = write_message(&erro).unwrap();
-    assert_eq!(read_message::<ARes>(&body, Some(MessageVersion::V22)), Ok(ReceivedMessage::Error(erro.clone())));
+    assert_eq!(
+        read_message::<ARes>(&body, Some(MessageVersion::V22)),
+        Ok(ReceivedMessage::Error(Box::new(erro.clone())))
+    );
     let unknown_component = Erro { error_component: "X".to_owned(), ..erro };
     assert!(read_message::<ARes>(&write_message(&unknown_component).unwrap(), None).is_err());
     for code in ErrorCode::ALL {
