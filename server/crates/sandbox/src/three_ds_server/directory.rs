@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, Uri, header};
 use tillgate_connector::http::request::from_minor_units;
 use tillgate_connector::http::signature::{DATE, IDEMPOTENCY_KEY, SIGNATURE, Signature, SignedRequest};
 use tillgate_connector::three_ds::message::{
-    AReq, ARes, CardRangeAction, CardRangeEntry, ChallengeIndicators, Erro, ErrorCode, MessageError, MessageVersion,
-    PReq, PRes, RReq, ReceivedMessage, WireMessage, read_message, write_message,
+    AReq, ARes, CardRangeAction, CardRangeEntry, ChallengeIndicators, Erro, ErrorCode, MessageError, MessageOrError,
+    MessageVersion, PReq, PRes, RReq, WireMessage, read_message, write_message,
 };
 use tillgate_connector::three_ds::server::{ResultInquiry, random_transaction};
 use tillgate_domain::three_ds::{AuthenticationResult, Proof, ThreeDsVersion, TransactionStatus};
@@ -65,8 +65,8 @@ fn answer<T: WireMessage, A: WireMessage>(
     decide: impl FnOnce(T) -> Result<A, MessageError>,
 ) -> Response<Body> {
     let decided = read_message::<T>(body, None).and_then(|received| match received {
-        ReceivedMessage::Message(message) => decide(message),
-        ReceivedMessage::Error(_) => Err(MessageError::new(ErrorCode::InvalidMessage, "messageType")),
+        MessageOrError::Message(message) => decide(message),
+        MessageOrError::Error(_) => Err(MessageError::new(ErrorCode::InvalidMessage, "messageType")),
     });
     match decided {
         Ok(message) => reply(state, request, &message),

@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Deserialize;
 use tillgate_connector::http::HostAddress;
 use tillgate_connector::three_ds::message::{
-    CReq, CRes, MethodData, RReq, ReceivedMessage, WireMessage as _, decode_browser_message, encode_browser_message,
+    CReq, CRes, MessageOrError, MethodData, RReq, WireMessage as _, decode_browser_message, encode_browser_message,
 };
 use tillgate_connector::three_ds::server::send_result;
 use tillgate_domain::three_ds::{AuthenticationResult, TransactionStatus};
@@ -95,7 +95,7 @@ pub(super) async fn show_challenge(
     State(state): State<Arc<ServerState>>,
     Form(fields): Form<PostedFields>,
 ) -> Response {
-    let Ok(ReceivedMessage::Message(request)) = decode_browser_message::<CReq>(&fields.creq) else {
+    let Ok(MessageOrError::Message(request)) = decode_browser_message::<CReq>(&fields.creq) else {
         return render(StatusCode::BAD_REQUEST, "The challenge request cannot be read", html! {});
     };
     let open = state.lock_transactions().get(&request.acs_transaction_id).cloned();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::authentication_response::TRANSACTION_STATUSES;
 use super::error_message::{ErrorCode, MessageError};
 use super::field::{FieldFormat, check_field, check_optional};
-use super::{MESSAGE_LIMIT, MessageVersion, ReceivedMessage, WireMessage, read_message};
+use super::{MESSAGE_LIMIT, MessageOrError, MessageVersion, WireMessage, read_message};
 
 /// Base64url whose padding may be missing: some issuers add it, although the protocol forbids it.
 const BROWSER_BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -134,7 +134,7 @@ pub fn encode_browser_message(message: &impl Serialize) -> serde_json::Result<St
 ///
 /// # Errors
 /// 203 if it is no base64url; otherwise like [`read_message`].
-pub fn decode_browser_message<T: WireMessage>(text: &str) -> Result<ReceivedMessage<T>, MessageError> {
+pub fn decode_browser_message<T: WireMessage>(text: &str) -> Result<MessageOrError<T>, MessageError> {
     read_message(&decode_base64(text)?, None)
 }
 

@@ -109,7 +109,7 @@ pub trait WireMessage: Serialize + DeserializeOwned {
 
 /// A received message: the expected one, or an error message in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReceivedMessage<T> {
+pub enum MessageOrError<T> {
     /// The expected message.
     Message(T),
     /// The error message of the other side.
@@ -134,7 +134,7 @@ struct MessageHead {
 pub fn read_message<T: WireMessage>(
     body: &[u8],
     version: Option<MessageVersion>,
-) -> Result<ReceivedMessage<T>, MessageError> {
+) -> Result<MessageOrError<T>, MessageError> {
     if body.len() > T::SIZE_LIMIT {
         return Err(MessageError::new(ErrorCode::InvalidMessage, "size"));
     }
@@ -142,7 +142,7 @@ pub fn read_message<T: WireMessage>(
     let message_type = head.message_type.ok_or_else(|| MessageError::new(ErrorCode::MissingElement, "messageType"))?;
     if message_type == Erro::MESSAGE_TYPE {
         // The other side may not support the version of this transaction, so any version is read.
-        return read_elements(body).map(|erro| ReceivedMessage::Error(Box::new(erro)));
+        return read_elements(body).map(|erro| MessageOrError::Error(Box::new(erro)));
     }
     if message_type != T::MESSAGE_TYPE {
         return Err(MessageError::new(ErrorCode::InvalidMessage, "messageType"));
@@ -152,7 +152,7 @@ pub fn read_message<T: WireMessage>(
     if known.is_none() {
         return Err(MessageError::new(ErrorCode::VersionNotSupported, "messageVersion"));
     }
-    read_elements(body).map(ReceivedMessage::Message)
+    read_elements(body).map(MessageOrError::Message)
 }
 
 /// Reads the data elements of a message whose type has been checked.

@@ -71,8 +71,8 @@ fn read_fault<T: WireMessage>(sample: Value, changes: &[(&str, Value)]) -> Strin
 
 fn read<T: WireMessage>(message: &Value) -> T {
     match read_message::<T>(message.to_string().as_bytes(), None) {
-        Ok(ReceivedMessage::Message(message)) => message,
-        Ok(ReceivedMessage::Error(erro)) => panic!("{erro:?}"),
+        Ok(MessageOrError::Message(message)) => message,
+        Ok(MessageOrError::Error(erro)) => panic!("{erro:?}"),
         Err(error) => panic!("{error}"),
     }
 }
@@ -104,7 +104,7 @@ fn every_message_is_written_as_it_was_read_without_unknown_elements() {
     let encoded = encode_browser_message(&challenge).unwrap();
     assert!(encoded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{encoded}");
     for padded in [encoded.clone(), format!("{encoded}{}", "=".repeat((4 - encoded.len() % 4) % 4))] {
-        assert_eq!(decode_browser_message(&padded), Ok(ReceivedMessage::Message(challenge.clone())));
+        assert_eq!(decode_browser_message(&padded), Ok(MessageOrError::Message(challenge.clone())));
     }
 }
 
@@ -237,7 +237,7 @@ fn an_error_message_is_read_in_place_of_any_other() {
     let body = write_message(&erro).unwrap();
     assert_eq!(
         read_message::<ARes>(&body, Some(MessageVersion::V22)),
-        Ok(ReceivedMessage::Error(Box::new(erro.clone())))
+        Ok(MessageOrError::Error(Box::new(erro.clone())))
     );
     let unknown_component = Erro { error_component: "X".to_owned(), ..erro };
     assert!(read_message::<ARes>(&write_message(&unknown_component).unwrap(), None).is_err());

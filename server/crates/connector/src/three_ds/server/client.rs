@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use zeroize::Zeroizing;
 
-use super::super::message::{MessageError, MessageVersion, ReceivedMessage, WireMessage, read_message};
+use super::super::message::{MessageError, MessageOrError, MessageVersion, WireMessage, read_message};
 use crate::http::client::{HttpsClient, build_https_client, innermost_cause};
 use crate::http::signature::{
     DATE, IDEMPOTENCY_KEY, SIGNATURE, Signature, SignedRequest, format_date, is_recent, is_response_signed_by,
@@ -132,7 +132,7 @@ impl MessageClient {
     pub(super) async fn exchange<B: Serialize, A: WireMessage>(
         &self,
         request: ExchangeRequest<'_, B>,
-    ) -> Result<ReceivedMessage<A>, ExchangeFault> {
+    ) -> Result<MessageOrError<A>, ExchangeFault> {
         let exchange = async {
             let _place = self.calls.take(request.merchant).await;
             let (signature, sent) = self.build_request(&request)?;
@@ -184,7 +184,7 @@ impl MessageClient {
         request: &Signature,
         version: Option<MessageVersion>,
         response: Response<Incoming>,
-    ) -> Result<ReceivedMessage<A>, ExchangeFault> {
+    ) -> Result<MessageOrError<A>, ExchangeFault> {
         let (head, body) = response.into_parts();
         let body = match Limited::new(body, A::SIZE_LIMIT).collect().await {
             Ok(body) => body.to_bytes(),

@@ -6,6 +6,7 @@
 
 pub mod card_ranges;
 mod client;
+mod country;
 mod proof;
 mod request;
 #[cfg(test)]
@@ -27,7 +28,7 @@ use tillgate_shared::parameter::Parameters;
 use self::card_ranges::CardRangeTable;
 use self::client::ExchangeRequest;
 use super::message::field::is_same_transaction;
-use super::message::{ARes, MessageVersion, PReq, PRes, RReq, RRes, ReceivedMessage, WireMessage as _};
+use super::message::{ARes, MessageOrError, MessageVersion, PReq, PRes, RReq, RRes, WireMessage as _};
 use super::request::AuthType;
 use super::{
     ChallengePage, ChallengeResult, Enrolment, MethodPage, ThreeDsAnswer, ThreeDsAuthenticator, ThreeDsRequest,
@@ -36,8 +37,9 @@ use super::{
 use crate::http::HostAddress;
 
 pub use client::{ExchangeFault, MessageClient};
+pub use country::country_number;
 pub use proof::{read_challenge_result, read_result};
-pub use request::{RequestorProfile, country_number};
+pub use request::RequestorProfile;
 
 /// Route of authentication requests at a 3DS server.
 pub const AUTHENTICATION_ROUTE: &str = "/v1/threeDSecure/authentications";
@@ -162,13 +164,11 @@ impl ThreeDsServer {
             time_limit: CARD_RANGES_TIME,
         };
         match self.client.exchange::<_, PRes>(request).await.map_err(|error| error.to_string())? {
-            ReceivedMessage::Message(response)
-                if is_same_transaction(&response.server_transaction_id, &transaction) =>
-            {
+            MessageOrError::Message(response) if is_same_transaction(&response.server_transaction_id, &transaction) => {
                 earlier.updated(response).map_err(|error| error.to_string())
             }
-            ReceivedMessage::Message(_) => Err("the card ranges are those of another request".to_owned()),
-            ReceivedMessage::Error(erro) => Err(format!("error {} of the 3DS server", erro.error_code)),
+            MessageOrError::Message(_) => Err("the card ranges are those of another request".to_owned()),
+            MessageOrError::Error(erro) => Err(format!("error {} of the 3DS server", erro.error_code)),
         }
     }
 
@@ -209,14 +209,14 @@ impl ThreeDsServer {
         };
         let ids = [session.transaction.as_str(), &challenge.ds_transaction, &challenge.acs_transaction];
         match self.client.exchange::<_, RReq>(request).await {
-            Ok(ReceivedMessage::Message(result)) if result.check_transaction(ids, version).is_ok() => {
+            Ok(MessageOrError::Message(result)) if result.check_transaction(ids, version).is_ok() => {
                 Some(read_result(&result))
             }
-            Ok(ReceivedMessage::Message(_)) => {
+            Ok(MessageOrError::Message(_)) => {
                 tracing::warn!(transaction = session.transaction, "the 3DS server answers with another result");
                 None
             }
-            Ok(ReceivedMessage::Error(_)) => None,
+            Ok(MessageOrError::Error(_)) => None,
             Err(error) => {
                 tracing::warn!(transaction = session.transaction, %error, "inquiring a 3-D Secure result failed");
                 None
@@ -242,11 +242,11 @@ impl ThreeDsServer {
             time_limit: self.time_limit,
         };
         match self.client.exchange::<_, ARes>(sent).await.map_err(|error| error.to_string())? {
-            ReceivedMessage::Message(response) if is_same_transaction(&response.server_transaction_id, transaction) => {
+            MessageOrError::Message(response) if is_same_transaction(&response.server_transaction_id, transaction) => {
                 Ok(response)
             }
-            ReceivedMessage::Message(_) => Err("the answer is that of another transaction".to_owned()),
-            ReceivedMessage::Error(erro) => Err(format!("error {}", erro.error_code)),
+            MessageOrError::Message(_) => Err("the answer is that of another transaction".to_owned()),
+            MessageOrError::Error(erro) => Err(format!("error {}", erro.error_code)),
         }
     }
 }
@@ -267,8 +267,8 @@ pub async fn send_result(client: &MessageClient, address: HostAddress, result: &
     };
     let client = client.with_address(address);
     match client.exchange::<_, RRes>(request).await.map_err(|error| error.to_string())? {
-        ReceivedMessage::Message(receipt) => Ok(receipt),
-        ReceivedMessage::Error(erro) => Err(format!("error {}: {}", erro.error_code, erro.error_detail)),
+        MessageOrError::Message(receipt) => Ok(receipt),
+        MessageOrError::Error(erro) => Err(format!("error {}: {}", erro.error_code, erro.error_detail)),
     }
 }
 

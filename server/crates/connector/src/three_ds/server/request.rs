@@ -6,6 +6,7 @@ use tillgate_shared::parameter::Parameters;
 use super::super::ThreeDsRequest;
 use super::super::message::{AReq, ChallengeIndicators, MessageVersion, WireMessage as _};
 use super::super::request::{ChallengePreference, Exemption, ThreeDsMessage};
+use super::country::country_number;
 use crate::http::protocol::SecretText;
 use crate::http::request::to_minor_units;
 
@@ -152,17 +153,6 @@ fn merchant_country(parameters: &Parameters, profile: &RequestorProfile) -> Opti
     own.and_then(country_number).or_else(|| country_number(&profile.country))
 }
 
-/// Returns a country's number (ISO 3166-1), three digits, by its code of two or three letters.
-pub fn country_number(code: &str) -> Option<String> {
-    let capitals = code.to_ascii_uppercase();
-    let country = match capitals.len() {
-        2 => celes::Country::from_alpha2(&capitals),
-        3 => celes::Country::from_alpha3(&capitals),
-        _ => return None,
-    };
-    country.ok().map(|country| format!("{:03}", country.value))
-}
-
 /// Returns the expiry date as `YYMM`.
 fn card_expiry(request: &ThreeDsRequest<'_>) -> String {
     let year = request.expiry.year_text();
@@ -202,20 +192,6 @@ fn cut(value: &str, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_country_has_three_digits() {
-        for (code, number) in [
-            ("DE", Some("276")),
-            ("de", Some("276")),
-            ("AUT", Some("040")),
-            ("AF", Some("004")),
-            ("ZZ", None),
-            ("", None),
-        ] {
-            assert_eq!(country_number(code).as_deref(), number, "{code}");
-        }
-    }
 
     #[test]
     fn browser_data_fit_into_the_message() {

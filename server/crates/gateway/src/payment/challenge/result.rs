@@ -6,8 +6,7 @@ use std::sync::Arc;
 use tillgate_connector::http::signature::{Signature, SignedRequest};
 use tillgate_connector::three_ds::ThreeDsPages;
 use tillgate_connector::three_ds::message::{
-    Erro, ErrorCode, MessageError, MessageVersion, RReq, RRes, ReceivedMessage, WireMessage, read_message,
-    write_message,
+    Erro, ErrorCode, MessageError, MessageOrError, MessageVersion, RReq, RRes, WireMessage, read_message, write_message,
 };
 use tillgate_connector::three_ds::server::{ThreeDsServer, read_challenge_result, read_result};
 use tillgate_domain::address::path_of;
@@ -169,7 +168,7 @@ fn read_transaction_result(
     session: &ThreeDsSession,
     version: MessageVersion,
 ) -> Result<RReq, MessageError> {
-    let ReceivedMessage::Message(result) = read_message::<RReq>(body, Some(version))? else {
+    let MessageOrError::Message(result) = read_message::<RReq>(body, Some(version))? else {
         return Err(MessageError::new(ErrorCode::InvalidMessage, "messageType"));
     };
     let unknown = || MessageError::new(ErrorCode::UnknownTransaction, "threeDSServerTransID");
