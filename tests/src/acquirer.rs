@@ -16,7 +16,7 @@ use crate::gateway::{binary_path, create_temporary_folder};
 use crate::process::Process;
 
 /// Shared key of the hosts under test, 64 hexadecimal digits.
-const KEY: &str = "5b0f1c9a7e2d4863b1a0f9e8d7c6b5a493827160f5e4d3c2b1a0998877665544";
+pub(crate) const TEST_KEY: &str = "5b0f1c9a7e2d4863b1a0f9e8d7c6b5a493827160f5e4d3c2b1a0998877665544";
 
 /// A running host. Dropping it stops the process and deletes its files.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl HostRequest {
 
     /// Returns the request's signature under the key of the hosts under test.
     pub fn sign_with_test_key(&self) -> String {
-        self.sign_with(KEY)
+        self.sign_with(TEST_KEY)
     }
 
     /// Signs method, path, date, idempotency key and body with a shared key.
@@ -126,7 +126,7 @@ impl TestAcquirerHost {
     pub fn start(arguments: &[&str]) -> anyhow::Result<Self> {
         let folder = create_temporary_folder()?;
         let path = folder.path().join("acquirer.key");
-        std::fs::write(&path, format!("{KEY}\n"))?;
+        std::fs::write(&path, format!("{TEST_KEY}\n"))?;
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
         Self::start_in(folder, arguments.iter().map(|argument| (*argument).to_owned()).collect())
     }
@@ -152,7 +152,12 @@ impl TestAcquirerHost {
             line.split_once("listening on http://").map(|(_, address)| address.trim().to_owned())
         })?;
         let client = Client::builder().no_proxy().build()?;
-        Ok(Self { process, client: AcquirerHostClient { address, key: KEY.to_owned(), client }, folder, arguments })
+        Ok(Self {
+            process,
+            client: AcquirerHostClient { address, key: TEST_KEY.to_owned(), client },
+            folder,
+            arguments,
+        })
     }
 
     /// Returns the folder that contains the data folder and the key file.
@@ -172,8 +177,13 @@ impl TestAcquirerHost {
 
     /// Returns a client of a host that is already running, with the key from a file.
     pub fn client_from_key_file(address: &str, key_file: &Path) -> anyhow::Result<AcquirerHostClient> {
-        let key = std::fs::read_to_string(key_file)?.trim_end().to_owned();
-        Ok(AcquirerHostClient { address: address.to_owned(), key, client: Client::builder().no_proxy().build()? })
+        Self::client_from_key(address, std::fs::read_to_string(key_file)?.trim_end())
+    }
+
+    /// Returns a client of a host that is already running, with a key of 64 hexadecimal digits.
+    pub fn client_from_key(address: &str, key: &str) -> anyhow::Result<AcquirerHostClient> {
+        let client = Client::builder().no_proxy().build()?;
+        Ok(AcquirerHostClient { address: address.to_owned(), key: key.to_owned(), client })
     }
 
     /// Returns a client of this host.

@@ -27,6 +27,7 @@ pub mod shop;
 mod site;
 mod stored_times;
 mod tcp_forwarder;
+mod three_ds_server;
 mod wait;
 mod webkit;
 
@@ -46,4 +47,5 @@ pub use shop::TestDemoShop;
 pub use site::{MerchantPage, MerchantSite};
 pub use stored_times::{backdate_checkout, reset_sandbox_clock};
 pub use tcp_forwarder::TcpForwarder;
+pub use three_ds_server::{TestThreeDsServer, send_signed_message};
 pub use wait::{PATIENCE, poll_until, poll_until_blocking};

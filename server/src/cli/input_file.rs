@@ -30,7 +30,7 @@ mod tests {
     use super::super::Cli;
 
     /// Options that name a text file, which [`read_text_file`](tillgate_os::text_file::read_text_file) reads.
-    const TEXTS: [&str; 23] = [
+    const TEXTS: [&str; 25] = [
         "acquirer-key-file",
         "acquirer-lines",
         "acquirer-mac-key-file",
@@ -39,6 +39,7 @@ mod tests {
         "ftp-certificate",
         "ftp-key",
         "key-file",
+        "three-ds-key-file",
         "risk-networks",
         "risk-disposable",
         "risk-bins",

@@ -52,6 +52,8 @@ enum Command {
     AcquirerHost(sandbox::acquirer_host::AcquirerHostCommand),
     /// Write the settlement file of a test host, for `tillgate settlement import`.
     AcquirerSettlement(sandbox::acquirer_settlement::AcquirerSettlementCommand),
+    /// Run a 3DS server with simulated issuers, for sandboxes and tests.
+    ThreeDsServer(sandbox::three_ds_server::ThreeDsServerCommand),
     /// Create, change, show and list entities: PSPs, divisions, merchants, and their channels.
     #[command(subcommand)]
     Entity(access::entity::EntityCommand),
@@ -202,6 +204,7 @@ pub fn run() -> ExitCode {
         Command::DemoData(command) => command.run(),
         Command::AcquirerHost(command) => command.run(),
         Command::AcquirerSettlement(command) => command.run(),
+        Command::ThreeDsServer(command) => command.run(),
         Command::Entity(command) => command.run(),
         Command::Token(command) => command.run(),
         Command::FtpUser(command) => command.run(),

@@ -10,6 +10,7 @@ pub mod payment_lifetimes;
 pub mod ports;
 pub mod settings;
 pub mod setup_check;
+pub mod three_ds_options;
 pub mod value_parsers;
 
 use std::io::Write as _;

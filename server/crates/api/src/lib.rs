@@ -144,7 +144,9 @@ fn build_payment_routes() -> Router<Arc<AppState>> {
             get(checkout::shopper_return::show_outcome).post(checkout::shopper_return::show_outcome),
         )
         .route("/v1/threeDSecure/{id}", get(three_ds::handle_visit).post(three_ds::handle_challenge_result))
-        .route("/v1/threeDSecure/{id}/method", get(three_ds::complete_method))
+        .route("/v1/threeDSecure/{id}/method", get(three_ds::issuer::show_method).post(three_ds::issuer::end_method))
+        .route("/v1/threeDSecure/{id}/challenge", post(three_ds::issuer::end_challenge))
+        .route("/v1/threeDSecure/{id}/result", post(three_ds::issuer::receive_result))
         .route("/v1/threeDSecure.js", get(three_ds::serve_script))
         .route(
             "/v1/checkouts/{id}/registration",

@@ -4,15 +4,37 @@
 addEventListener("keydown", ({ key }) => {
   if (key === "Escape" && parent !== window) parent.postMessage({ tillgateKey: key }, "*");
 });
+// An issuer's page is in a frame of ours, and ends with a page of ours in that frame, which tells those around it.
+function listen(step, end) {
+  addEventListener("message", ({ origin, data }) => {
+    if (origin === location.origin && data?.threeDSecureStep === step) end();
+  });
+}
+const left = document.querySelector("#left");
+if (left && parent === window) location.replace(left.href);
+else if (left) {
+  for (let frame = parent; ; frame = frame.parent) {
+    frame.postMessage({ threeDSecureStep: left.dataset.step }, location.origin);
+    if (frame === top) break;
+  }
+}
+const issuer = document.querySelector("#issuer");
+const next = document.querySelector("#next");
+if (issuer && "auto" in issuer.dataset) issuer.submit();
+if (next) listen("challenge", () => location.replace(next.href));
 const on = document.querySelector("#on");
 const back = document.querySelector("#back");
 if (on) {
   const goOn = () => location.replace(on.href);
   const time = setTimeout(goOn, 10000);
-  document.querySelector("#method").addEventListener("load", () => {
+  const method = document.querySelector("#method");
+  const end = () => {
     clearTimeout(time);
     goOn();
-  });
+  };
+  // The page around an issuer's page has loaded before the issuer's page has run, which is told by a message.
+  if ("foreign" in method.dataset) listen("method", end);
+  else method.addEventListener("load", end);
 } else if (back) {
   back.addEventListener("click", (event) => {
     event.preventDefault();

@@ -6,12 +6,15 @@
 //! the gateway. The page works without scripts too. The page's id is the capability, and a challenge result is
 //! accepted only with the id of its transaction.
 
+pub(super) mod issuer;
+
 use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use maud::{Markup, html};
+use tillgate_connector::three_ds::message::field::url_origin;
 use tillgate_connector::three_ds::request::three_ds_amount;
 use tillgate_domain::address::host_and_port;
 use tillgate_domain::payment::{Account, Payment};
@@ -28,6 +31,7 @@ use super::html_page::{HtmlPage, NO_FRAME, STYLE, report_directive, report_integ
 use super::received::read_form_parameters;
 use crate::checkout::form::checkout_ancestors;
 use crate::checkout::form::{ANY_ORIGIN, FormQuery};
+use crate::checkout::isolation::EMBEDDER_POLICY;
 use crate::payment::page::INLINE;
 use crate::payment::page::allows_auto_redirect;
 use crate::payment::page::outcome_sentence;
@@ -38,6 +42,10 @@ const SCRIPT: &str = include_str!("three_ds.js");
 
 /// The parameter that says that the time limit of the method page has passed.
 const METHOD_TIMED_OUT: &str = "methodTime";
+/// The parameter that says that the shopper has come back from the issuer's challenge.
+const CHALLENGE_ENDED: &str = "challenge";
+/// The value of both.
+const OVER: &str = "over";
 /// The parameter with the answer of a passkey.
 const PASSKEY: &str = "passkey";
 /// The parameter with the transaction of a challenge result.
@@ -99,13 +107,20 @@ impl Placement {
     }
 }
 
-/// Handles the shopper's visit with GET. `methodTime=over` says not to wait for the method page any longer.
+/// Handles the shopper's visit with GET. `methodTime=over` says not to wait for the method page any longer, and
+/// `challenge=over` that the shopper has come back from the issuer's challenge.
 pub(super) async fn handle_visit(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,
     Query(query): Query<FormQuery>,
 ) -> Response {
-    advance_visit(&state, &id, Placement::from_query(&query), query.get(METHOD_TIMED_OUT) == "over").await
+    let was_left = query.get(CHALLENGE_ENDED) == OVER;
+    // The server has usually sent the result by now. If it got lost, the server still knows it.
+    if was_left && let Err(failure) = state.gateway.inquire_three_ds_result(&id).await {
+        return render_error(&state, &failure);
+    }
+    let progress = VisitProgress { method_timed_out: query.get(METHOD_TIMED_OUT) == OVER, was_left };
+    advance_visit(&state, &id, Placement::from_query(&query), progress).await
 }
 
 /// Handles a POST: the result of a challenge, as its code or as the answer of a passkey. Without `returnCode`, or with
@@ -131,7 +146,7 @@ pub(super) async fn handle_challenge_result(
     };
     let result = match found {
         Ok(Some(result)) => result,
-        Ok(None) => return advance_visit(&state, &id, place, false).await,
+        Ok(None) => return advance_visit(&state, &id, place, VisitProgress::default()).await,
         Err(failure) => return render_error(&state, &failure),
     };
     match state.gateway.process_challenge_result(&id, form.get(TRANSACTION).unwrap_or_default(), result).await {
@@ -149,10 +164,10 @@ fn page_origin(public_url: &str) -> String {
 
 /// Simulates the issuer's method page, which identifies the browser: records that it has run, and responds with an
 /// empty page. 404 if no payment has this page.
-pub(super) async fn complete_method(State(state): State<Arc<AppState>>, PathId(id): PathId) -> Response {
-    match state.gateway.record_method_completion(&id).await {
-        Ok(()) => render_document(&state, None, StatusCode::OK, "Method", html! {}, html! {}),
-        Err(failure) => render_error(&state, &failure),
+async fn complete_method(state: &AppState, id: &str) -> Response {
+    match state.gateway.record_method_completion(id).await {
+        Ok(()) => render_document(state, None, (StatusCode::OK, "Method"), html! {}, html! {}, None),
+        Err(failure) => render_error(state, &failure),
     }
 }
 
@@ -161,21 +176,39 @@ pub(super) async fn serve_script() -> Response {
     serve_page_script(SCRIPT)
 }
 
+/// Steps that the shopper's browser has left behind.
+#[derive(Debug, Clone, Copy, Default)]
+struct VisitProgress {
+    /// The method page is not waited for any longer.
+    method_timed_out: bool,
+    /// The shopper has come back from the issuer's challenge.
+    was_left: bool,
+}
+
 /// Advances the authentication until it needs the shopper, and renders that step or the end: method page, challenge, or
-/// outcome. `method_timed_out`: do not wait for the method page any longer.
-async fn advance_visit(state: &AppState, id: &str, place: Placement, method_timed_out: bool) -> Response {
-    match state.gateway.advance_three_ds(id, method_timed_out).await {
+/// outcome.
+async fn advance_visit(state: &AppState, id: &str, place: Placement, progress: VisitProgress) -> Response {
+    match state.gateway.advance_three_ds(id, progress.method_timed_out).await {
         Ok(ChallengeStep::Method(payment)) => render_method_step(state, &payment, id, place),
-        Ok(ChallengeStep::Challenge(payment)) => render_challenge(state, &payment, place),
+        Ok(ChallengeStep::Challenge(payment)) => {
+            let session = payment.three_ds_session();
+            match session.and_then(|session| Some((session, session.issuer_challenge()?))) {
+                Some(open) => issuer::render_issuer_challenge(state, &payment, open, place, progress.was_left),
+                None => render_challenge(state, &payment, place),
+            }
+        }
         Ok(ChallengeStep::Ended(payment)) => render_ended(state, &payment, place, false),
         Err(failure) => render_error(state, &failure),
     }
 }
 
-/// Renders the page that loads the issuer's method page in a hidden frame, and continues when that has loaded or its
-/// time limit has passed; without scripts only at the time limit, or by its link.
+/// Renders the page that loads the issuer's method page in a hidden frame, and continues when that has run or its time
+/// limit has passed; without scripts only at the time limit, or by its link.
 fn render_method_step(state: &AppState, payment: &Payment, id: &str, place: Placement) -> Response {
-    let continue_url = format!("{id}?{METHOD_TIMED_OUT}=over&{}", place.as_query());
+    let continue_url = format!("{id}?{METHOD_TIMED_OUT}={OVER}&{}", place.as_query());
+    let server = payment.three_ds_session().and_then(|session| session.server.as_ref());
+    let foreign = server.and_then(|server| server.method_url.as_deref());
+    let origin = foreign.and_then(url_origin);
     let continue_url = continue_url.trim_end_matches('&');
     let head = html! {
         noscript { meta http-equiv="refresh" content={ (METHOD_TIME_LIMIT.as_secs()) ";url=" (continue_url) }; }
@@ -184,10 +217,10 @@ fn render_method_step(state: &AppState, payment: &Payment, id: &str, place: Plac
     let main = html! {
         h1 { "One moment, please" }
         p role="status" { "Your bank checks this payment." }
-        iframe #method hidden title="Method" src={ (id) "/method" } {}
+        iframe #method hidden title="Method" src={ (id) "/method" } data-foreign[foreign.is_some()] {}
         p { a #on href=(continue_url) { "Continue" } }
     };
-    render_document(state, Some(payment), StatusCode::OK, "One moment, please", head, main)
+    render_document(state, Some(payment), (StatusCode::OK, "One moment, please"), head, main, origin.as_deref())
 }
 
 /// Renders the issuer's challenge: the payment, the answers to choose from, and a button to cancel. 404 if the channel
@@ -230,7 +263,7 @@ fn render_challenge(state: &AppState, payment: &Payment, place: Placement) -> Re
         p.note { "This is a simulation in place of the page of the card's issuer. No money moves." }
     };
     let head = script_tag("../threeDSecure.js", SCRIPT);
-    render_document(state, Some(payment), StatusCode::OK, page.title, head, main)
+    render_document(state, Some(payment), (StatusCode::OK, page.title), head, main, None)
 }
 
 /// Renders the merchant, the amount and the card to which the cardholder agrees: the values sent for 3-D Secure,
@@ -278,7 +311,7 @@ fn render_rejected_result(state: &AppState, payment: &Payment, place: Placement)
         }
     };
     if pending {
-        return render_document(state, Some(payment), StatusCode::CONFLICT, title, html! {}, main);
+        return render_document(state, Some(payment), (StatusCode::CONFLICT, title), html! {}, main, None);
     }
     render_final_page(state, payment, (StatusCode::CONFLICT, title), main, place, allows_auto_redirect(state, payment))
 }
@@ -305,7 +338,7 @@ fn render_final_page(
         div #ended data-inline[inline] { (main) }
         @if let Some(back) = &back { p { a #back href=(back) target=(place.result_target()) data-auto[auto_redirect] { "Back to " (host_and_port(back)) } } }
     };
-    render_document(state, Some(payment), status, title, head, main)
+    render_document(state, Some(payment), (status, title), head, main, None)
 }
 
 /// Renders an error page: 404 for an unknown payment, the status of another refusal, or 503 for any other failure,
@@ -327,22 +360,24 @@ fn render_error(state: &AppState, failure: &Failure) -> Response {
             (StatusCode::SERVICE_UNAVAILABLE, "Not available at the moment", "Please try again.")
         }
     };
-    render_document(state, None, status, title, html! {}, html! { h1 { (title) } p { (text) } })
+    render_document(state, None, (status, title), html! {}, html! { h1 { (title) } p { (text) } }, None)
 }
 
-/// Builds a page that the merchant's pages may show in a frame, as they do with issuers' pages, and that may frame the
-/// method page. Browsers report its policy violations if the payment has a checkout.
+/// Builds a page that the merchant's pages may show in a frame, as they do with issuers' pages, and that may frame
+/// pages of ours and those of `issuer`, the origin of a transaction's issuer. Browsers report its policy violations if
+/// the payment has a checkout.
 fn render_document(
     state: &AppState,
     payment: Option<&Payment>,
-    status: StatusCode,
-    title: &str,
+    (status, title): (StatusCode, &str),
     head: Markup,
     main: Markup,
+    issuer: Option<&str>,
 ) -> Response {
     let checkout = payment.and_then(|payment| payment.checkout.as_ref());
     let reports = report_directive("../", checkout.map(|checkout| checkout.as_str()));
-    let directives = &format!("script-src 'self'; form-action 'self'; frame-src 'self'{reports}");
+    let origin = issuer.map(|origin| format!(" {origin}")).unwrap_or_default();
+    let directives = &format!("script-src 'self'; form-action 'self'{origin}; frame-src 'self'{origin}{reports}");
     let ancestors =
         payment.map_or_else(|| checkout_ancestors(state, None), |payment| payment_ancestors(state, payment));
     let ancestors = match ancestors.as_str() {
@@ -355,5 +390,9 @@ fn render_document(
         HtmlPage { title, language: "en", rtl: false, style: STYLE, head, main, directives, ancestors: &ancestors };
     let mut response = page.render_response(status);
     report_integrity(response.headers_mut(), "../", checkout.map(|checkout| checkout.as_str()));
+    if issuer.is_some() {
+        // Issuers' pages do not say that they may be part of an isolated page.
+        response.headers_mut().insert(EMBEDDER_POLICY.0, HeaderValue::from_static("unsafe-none"));
+    }
     response
 }

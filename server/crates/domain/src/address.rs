@@ -28,6 +28,13 @@ pub fn host_and_port(address: &str) -> &str {
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
+/// Returns the path of an absolute address, without query and fragment. Returns `/` if it has none.
+pub fn path_of(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let path = rest.find('/').map_or("/", |start| rest.get(start..).unwrap_or("/"));
+    path.split(['?', '#']).next().unwrap_or("/")
+}
+
 /// Returns true if a text is an origin in the form that browsers send: `http://` or `https://`, then a host in
 /// lowercase letters, with an optional port, and no path. Such a text contains no character that ends a source in a
 /// Content-Security-Policy.
@@ -51,6 +58,18 @@ mod tests {
         assert_eq!(add("https://a/b?x=1&#c?d"), "https://a/b?x=1&id=A.b&resourcePath=%2Fv1#c?d");
         assert_eq!(add("https://a/#c?d"), "https://a/?id=A.b&resourcePath=%2Fv1#c?d");
         assert_eq!(add_parameters("https://a/", &[("n&", "ü=\r\n")]), "https://a/?n%26=%C3%BC%3D%0D%0A");
+    }
+
+    #[test]
+    fn a_path_is_what_stands_between_host_and_query() {
+        for (address, expected) in [
+            ("https://shop.example/x/y?z=/1#/2", "/x/y"),
+            ("https://shop.example", "/"),
+            ("https://shop.example/", "/"),
+            ("http://127.0.0.1:8080/a", "/a"),
+        ] {
+            assert_eq!(path_of(address), expected, "{address}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod proof;
 mod protocol;
+mod server_transaction;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use tillgate_shared::result::{ResultCode, codes};
 
 pub use proof::{Proof, scheme_eci};
 pub use protocol::{MethodCompletion, ThreeDsVersion, TransactionStatus, TransactionStatusReason};
+pub use server_transaction::{IssuerChallenge, ReceivedResult, ServerTransaction};
 
 /// Time limit of the issuer's method page. Afterwards authentication continues without it (EMV 3-D Secure, 5.8.1).
 pub const METHOD_TIME_LIMIT: SignedDuration = SignedDuration::from_secs(10);
@@ -101,13 +103,16 @@ pub struct ThreeDsSession {
     /// The protocol version in use.
     pub version: ThreeDsVersion,
     /// The id of the transaction, to which the challenge is bound: the directory server's transaction id in version 2,
-    /// the xid in version 1.
+    /// the xid in version 1. With a 3DS server it is that server's transaction id.
     pub transaction: String,
     /// The current stage.
     pub stage: ThreeDsStage,
     /// True if risk rules demand a challenge, so that the issuer is asked for one after its method page.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub challenge_demanded: bool,
+    /// The transaction at a 3DS server. `None` if the gateway's own pages stand in for the issuer's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerTransaction>,
 }
 
 /// Reason for not accepting the answer to a challenge. The authentication does not change.
@@ -125,12 +130,12 @@ impl ThreeDsSession {
     /// Creates an authentication that begins with the issuer's method page.
     pub fn with_method(version: ThreeDsVersion, transaction: String) -> Self {
         let stage = ThreeDsStage::Method(MethodCompletion::NotCompleted);
-        Self { version, transaction, stage, challenge_demanded: false }
+        Self { version, transaction, stage, challenge_demanded: false, server: None }
     }
 
     /// Creates an authentication that begins with a challenge.
     pub fn with_challenge(version: ThreeDsVersion, transaction: String) -> Self {
-        Self { version, transaction, stage: ThreeDsStage::Challenge, challenge_demanded: false }
+        Self { version, transaction, stage: ThreeDsStage::Challenge, challenge_demanded: false, server: None }
     }
 
     /// Records that the method page has completed. Returns false, and changes nothing, if that was recorded before or
@@ -141,6 +146,19 @@ impl ThreeDsSession {
             self.stage = ThreeDsStage::Method(MethodCompletion::Completed);
         }
         is_awaited
+    }
+
+    /// Returns the completion of the method page: unavailable in the challenge stage.
+    pub fn method_completion(&self) -> MethodCompletion {
+        match self.stage {
+            ThreeDsStage::Method(completion) => completion,
+            ThreeDsStage::Challenge => MethodCompletion::Unavailable,
+        }
+    }
+
+    /// Returns the issuer's challenge at a 3DS server. `None` in any other stage, and without a server.
+    pub fn issuer_challenge(&self) -> Option<&IssuerChallenge> {
+        self.server.as_ref()?.challenge.as_ref().filter(|_| self.awaits_challenge())
     }
 
     /// Returns true if the issuer has requested a challenge and waits for the shopper.

@@ -6,6 +6,10 @@
 //! | external, sandbox | the one that `--connector` names, if it is external; otherwise the default external one |
 //! | live | the one that `--connector` names, if it is external |
 //!
+//! A 3DS server authenticates the cardholders of live payments, and of external payments whose channel names its
+//! connector. Without a server, the simulated issuers authenticate those of sandboxes, and nobody those of live
+//! payments.
+//!
 //! If there is no such connector, payments are declined with 600.200.201. This also applies to a channel whose setting
 //! names a connector that does not exist: the command line refuses such a name, but the store may contain an older one.
 
@@ -13,6 +17,8 @@ use std::sync::Arc;
 
 use tillgate_connector::line::HostLine;
 use tillgate_connector::sandbox::Sandbox;
+use tillgate_connector::three_ds::ThreeDsAuthenticator;
+use tillgate_connector::three_ds::server::ThreeDsServer;
 use tillgate_connector::{Connector, EXTERNAL, NotConfigured, PaymentRoute};
 use tillgate_domain::access::channel::Channel;
 use tillgate_domain::access::entity::Entity;
@@ -98,12 +104,21 @@ pub struct Registry {
     default_external: Option<Arc<dyn Connector>>,
     /// The lines to acquirers, for operators.
     lines: Vec<Arc<HostLine>>,
+    /// The 3DS server. `None` if there is none.
+    three_ds_server: Option<Arc<ThreeDsServer>>,
 }
 
 impl Default for Registry {
     fn default() -> Self {
         let internal = IN_PROCESS.iter().map(|row| (row.create_route)()).collect();
-        Self { internal, external: Vec::new(), live: Vec::new(), default_external: None, lines: Vec::new() }
+        Self {
+            internal,
+            external: Vec::new(),
+            live: Vec::new(),
+            default_external: None,
+            lines: Vec::new(),
+            three_ds_server: None,
+        }
     }
 }
 
@@ -131,6 +146,12 @@ impl Registry {
     pub fn with_lines(mut self, lines: impl IntoIterator<Item = Arc<HostLine>>) -> Self {
         self.lines.extend(lines);
         self
+    }
+
+    /// Sets the 3DS server.
+    #[must_use]
+    pub fn with_three_ds_server(self, server: Arc<ThreeDsServer>) -> Self {
+        Self { three_ds_server: Some(server), ..self }
     }
 
     /// Returns the lines to acquirers, in the order of the configuration.
@@ -170,8 +191,7 @@ impl Registry {
     }
 
     /// Returns the route of a channel's payments in a mode, by the table of this module. If it has no connector, the
-    /// route declines everything. Cardholders are authenticated except in live mode and on a route that declines
-    /// everything.
+    /// route declines everything, and authenticates nobody.
     pub fn select_route(&self, channel: &Channel, mode: ProcessingMode) -> PaymentRoute {
         let name = channel.connector.as_deref();
         let external = name.and_then(|name| self.find_external(name, mode));
@@ -182,13 +202,18 @@ impl Registry {
                 let internal = self.internal.iter().find(|route| name == Some(route.connector.name()));
                 return internal.unwrap_or(&self.internal[0]).clone();
             }
-            ProcessingMode::External => external.or_else(|| self.default_external.clone()),
-            ProcessingMode::Live => external,
+            ProcessingMode::External => external.clone().or_else(|| self.default_external.clone()),
+            ProcessingMode::Live => external.clone(),
         };
-        // The simulated issuers cannot authenticate real cardholders, and a payment without a connector needs no
-        // authentication.
-        let has_authenticator = mode != ProcessingMode::Live && connector.is_some();
-        let authenticator = self.internal[0].authenticator.clone().filter(|_| has_authenticator);
+        let server = self.three_ds_server.clone().filter(|_| external.is_some());
+        let authenticator = match server {
+            // A payment without a connector needs no authentication.
+            _ if connector.is_none() => None,
+            Some(server) => Some(server as Arc<dyn ThreeDsAuthenticator>),
+            // The simulated issuers cannot authenticate real cardholders.
+            None if mode == ProcessingMode::Live => None,
+            None => self.internal[0].authenticator.clone(),
+        };
         PaymentRoute { mode, connector: connector.unwrap_or_else(|| Arc::new(NotConfigured)), authenticator }
     }
 
@@ -201,6 +226,7 @@ impl Registry {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -224,6 +250,37 @@ mod tests {
             (Some("http"), ProcessingMode::Live, "none"),
         ] {
             assert_eq!(select_default_route(name, mode).connector.name(), connector, "{name:?} {mode:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_3ds_server_authenticates_live_payments_and_those_whose_channel_names_a_connector() {
+        use tillgate_connector::http::{HostAddress, SharedKey};
+        use tillgate_connector::three_ds::server::{MessageClient, RequestorProfile};
+        let address = HostAddress::parse("http://127.0.0.1:1").unwrap();
+        let clock = Arc::new(tillgate_os::clock::SystemClock);
+        let client = MessageClient::new(address, SharedKey::new([7; 32]), clock).unwrap();
+        let profile = RequestorProfile {
+            requestor_id: "1".to_owned(),
+            requestor_name: "n".to_owned(),
+            server_reference: "r".to_owned(),
+            acquirer_bin: "400551".to_owned(),
+            mcc: "5999".to_owned(),
+            country: "DE".to_owned(),
+        };
+        let registry = Registry::default().with_external(Arc::new(NotConfigured), true);
+        let registry = registry.with_live(Arc::new(NotConfigured));
+        let registry = registry.with_three_ds_server(Arc::new(ThreeDsServer::new(client, profile)));
+        let named = Channel { connector: Some("none".to_owned()), ..Channel::default() };
+        for (channel, mode, by_server) in [
+            (&named, ProcessingMode::Live, Some(true)),
+            (&Channel::default(), ProcessingMode::Live, None),
+            (&named, ProcessingMode::External, Some(true)),
+            (&Channel::default(), ProcessingMode::External, Some(false)),
+            (&Channel::default(), ProcessingMode::Internal, Some(false)),
+        ] {
+            let found = registry.select_route(channel, mode).authenticator;
+            assert_eq!(found.map(|found| found.server().is_some()), by_server, "{mode:?} {:?}", channel.connector);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Play money: the in-process connectors with their pages and test data, and an acquirer's host with a ledger of its
-//! own.
+//! Play money: the in-process connectors with their pages and test data, an acquirer's host with a ledger of its own,
+//! and a 3DS server with simulated issuers.
 //!
 //! Knows the tables of test cards and accounts, which all of them decide by. Never moves real money, and knows nothing
 //! of the gateway's own data.
@@ -8,6 +8,7 @@ pub mod acquirer_host;
 // Private: others know it only by its row below.
 mod simulator;
 pub mod test_data;
+pub mod three_ds_server;
 
 use std::sync::Arc;
 

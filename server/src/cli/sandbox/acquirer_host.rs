@@ -114,7 +114,7 @@ fn default_key_path(data: &Path) -> PathBuf {
 }
 
 /// Starts logging to the standard error stream, filtered by TILLGATE_LOG or at the level `info`.
-fn start_log() {
+pub(super) fn start_log() {
     let filter = EnvFilter::try_from_env("TILLGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -11,4 +11,5 @@ pub mod demo_rules;
 pub mod demo_shop;
 pub mod iso8583_options;
 mod private_file;
+pub mod three_ds_server;
 mod upstream;

@@ -43,6 +43,7 @@ use crate::cli::serve::office_options::{OfficeOptions, OpenOffice};
 use crate::cli::serve::payment_lifetimes::PaymentLifetimeOptions;
 use crate::cli::serve::ports::PortOptions;
 use crate::cli::serve::setup_check::check_setup;
+use crate::cli::serve::three_ds_options::ThreeDsOptions;
 
 /// Lag of the machine's clock behind the newest id above which a warning is logged. Time servers correct smaller lags
 /// now and then.
@@ -97,6 +98,8 @@ pub(in crate::cli) struct GatewaySettings {
     office: OfficeOptions,
     #[command(flatten)]
     acquirer: AcquirerOptions,
+    #[command(flatten)]
+    three_ds: ThreeDsOptions,
     #[command(flatten)]
     risk_files: RiskFileOptions,
     /// File with the card schemes' rules for attempts after a decline, in TOML, instead of the rules in this binary.
@@ -176,7 +179,7 @@ impl GatewaySettings {
                 directory,
                 store,
                 clock: Arc::new(SystemClock),
-                connectors: self.acquirer.build_connectors(place.folder())?,
+                connectors: self.three_ds.add_server(self.acquirer.build_connectors(place.folder())?)?,
                 vault,
                 account_index,
                 velocity,

@@ -7,6 +7,8 @@ mod exemptions;
 mod form;
 mod parameters;
 mod passkey;
+mod server;
+mod server_attacks;
 
 use reqwest::{Method, Response};
 use tillgate_connector::three_ds::ChallengeAnswer;

@@ -103,9 +103,12 @@ fn describe_operation(route: &Route) -> Value {
         operation["parameters"] = Value::Array(parameters);
     }
     if route.method == HttpMethod::Post {
-        let mut content = match route.has_file {
-            true => file_content(),
-            false => json!({ "application/x-www-form-urlencoded": { "schema": body_schema(route) } }),
+        let mut content = match (route.has_file, route.body) {
+            (true, _) => file_content(),
+            (false, ResponseContent::ThreeDsMessage) => {
+                json!({ "application/json": { "schema": { "type": "object" } } })
+            }
+            (false, _) => json!({ "application/x-www-form-urlencoded": { "schema": body_schema(route) } }),
         };
         if route.text_body.is_some() {
             content["application/toml"] = json!({ "schema": { "type": "string" } });

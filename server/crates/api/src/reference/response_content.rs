@@ -57,6 +57,8 @@ pub enum ResponseContent {
     ListEntries,
     /// A page of the review queue.
     Reviews,
+    /// A message of EMV 3-D Secure.
+    ThreeDsMessage,
     /// A review with its payment, its risk decision and its actions.
     Review,
     /// A review with its payment, after a change.

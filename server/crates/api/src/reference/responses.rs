@@ -167,6 +167,7 @@ fn success_condition(route: &Route) -> &'static str {
         ResponseContent::Aggregations => "The totals, or with format=csv the same as text/csv",
         ResponseContent::Empty => "The decision is executed, or was executed before",
         ResponseContent::OpenApi => "The OpenAPI document",
+        ResponseContent::ThreeDsMessage => "The receipt, or an error message",
         ResponseContent::Html => "The page",
         ResponseContent::Script => "The script",
         ResponseContent::Declarations => "The declarations",
@@ -254,6 +255,7 @@ pub(super) fn schema_name(body: ResponseContent) -> Option<&'static str> {
         | ResponseContent::File
         | ResponseContent::EvidenceFile
         | ResponseContent::ReconciliationFile
+        | ResponseContent::ThreeDsMessage
         | ResponseContent::Empty => return None,
     })
 }

@@ -466,6 +466,7 @@ static BUILTIN_ROUTES: &[Route] = &[
             RouteParameter { name: "inline", pattern: "^(true|false)?$", required: false, note: "true if the page is in a frame of the form." },
             RouteParameter { name: "resultWindow", pattern: "^(self|parent)?$", required: false, note: "Window in which the result page opens, relative to this page. Default: the whole tab." },
             RouteParameter { name: "methodTime", pattern: "^(over)?$", required: false, note: "over if the time limit of the issuer's method page has passed." },
+            RouteParameter { name: "challenge", pattern: "^(over)?$", required: false, note: "over if the shopper has come back from the issuer's challenge." },
         ]),
     Route::new(Post, "/v1/threeDSecure/{id}", "answerAuthentication", Form, "Respond to the challenge of an issuer", Html)
         .with_note("returnCode is one of the codes on the page of the simulated issuer, and transaction is the transaction on that page. Only the first response within the time limit is accepted; any other changes nothing and gets 409. A request without returnCode is the shopper's first visit (version 1).")
@@ -473,6 +474,15 @@ static BUILTIN_ROUTES: &[Route] = &[
     Route::new(Get, "/v1/threeDSecure/{id}/method", "runMethodPage", Form, "Run the method page of an issuer", Html)
         .with_note("Page in redirect.preconditions. The browser loads it in a hidden frame before it opens redirect.url.")
         .for_shopper(),
+    Route::new(Post, "/v1/threeDSecure/{id}/method", "endMethodPage", Form, "Return from the method page of an issuer", Html)
+        .with_note("Page to which an issuer's method page posts when it has run. The body is not read.")
+        .for_shopper().visits_from_other_pages(),
+    Route::new(Post, "/v1/threeDSecure/{id}/challenge", "endChallenge", Form, "Return from the challenge of an issuer", Html)
+        .with_note("Page to which an issuer's challenge posts at its end. The body is not read: only the result that the 3DS server sends, or gives on request, decides about the payment.")
+        .for_shopper().visits_from_other_pages(),
+    Route::new(Post, "/v1/threeDSecure/{id}/result", "receiveChallengeResult", Form, "Receive the result of a challenge from the 3DS server", ResponseContent::ThreeDsMessage)
+        .with_note("Result of a challenge (RReq of EMV 3-D Secure) with the signature of the 3DS server. The response is the receipt (RRes) or an error message (Erro), signed for this request. The response is 401 without a valid signature.")
+        .for_everybody(),
     Route::new(Get, "/v1/threeDSecure.js", "loadAuthenticationScript", Form, "Load the script of the 3-D Secure page", Script)
         .for_everybody(),
     Route::new(Get, "/v1/static/{build}/img/brand.png", "loadBrandSheet", Form, "Load the sheet of brand logos", ResponseContent::Drawing)

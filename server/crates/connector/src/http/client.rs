@@ -137,7 +137,6 @@ impl HostClient {
         verify_response(&self.key, request, expected, &response)
     }
 }
-
 /// Returns the data that the response to a request has to repeat.
 fn expected_response<'a>(
     operation: HostOperation,

@@ -2,19 +2,28 @@
 //!
 //! The consequences of a response for the payment are decided in `domain::three_ds`.
 
+pub mod message;
 pub mod request;
+pub mod server;
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
-use tillgate_domain::three_ds::{Proof, ThreeDsSession, ThreeDsVersion, TransactionStatus, TransactionStatusReason};
+use tillgate_domain::three_ds::{
+    IssuerChallenge, MethodCompletion, Proof, ThreeDsSession, ThreeDsVersion, TransactionStatus,
+    TransactionStatusReason,
+};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
+use tillgate_shared::format::expiry::Expiry;
 use tillgate_shared::parameter::Parameters;
 use tillgate_shared::result::ResultCode;
 
 use self::request::{AuthType, ThreeDsMessage};
+use self::server::ThreeDsServer;
 
 /// A connection to the directories of the schemes and to the issuers' servers.
 #[async_trait]
@@ -24,7 +33,13 @@ pub trait ThreeDsAuthenticator: Send + Sync {
     async fn look_up_card(&self, number: &CardNumber, parameters: &Parameters) -> Option<Enrolment>;
 
     /// Asks the issuer of a card to authenticate its cardholder.
-    async fn authenticate(&self, request: &ThreeDsRequest<'_>) -> Proof;
+    async fn authenticate(&self, request: &ThreeDsRequest<'_>) -> ThreeDsAnswer;
+
+    /// Returns the 3DS server that authenticates cardholders on pages of their issuers. `None` if pages of the gateway
+    /// stand in for those.
+    fn server(&self) -> Option<&ThreeDsServer> {
+        None
+    }
 
     /// Returns the proof of an authentication whose challenge has ended.
     fn challenge_proof(&self, brand: &Brand, authentication: &ThreeDsSession, result: &ChallengeResult) -> Proof;
@@ -41,13 +56,55 @@ pub trait ThreeDsAuthenticator: Send + Sync {
 }
 
 /// The entry of a card in a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enrolment {
     /// The version that the card is enrolled in. `None` if it is not enrolled or its issuer does not support 3-D
     /// Secure; the browser's data are not needed then.
     pub version: Option<ThreeDsVersion>,
-    /// True if the issuer's method page has to run first.
-    pub has_method: bool,
+    /// The issuer's method page, which has to run first.
+    pub method: MethodPage,
+}
+
+/// The method page of an issuer, by which it recognizes the browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MethodPage {
+    /// The issuer has none.
+    None,
+    /// A page of the gateway stands in for it.
+    Own,
+    /// A page of the issuer at this address.
+    Foreign(Arc<str>),
+}
+
+/// The answer of an issuer to a request to authenticate a cardholder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreeDsAnswer {
+    /// The result. A challenge is required if its status says so.
+    pub proof: Proof,
+    /// The challenge on a page of the issuer. `None` if there is none, or if the gateway's page stands in for it.
+    pub challenge: Option<IssuerChallenge>,
+}
+
+impl From<Proof> for ThreeDsAnswer {
+    fn from(proof: Proof) -> Self {
+        Self { proof, challenge: None }
+    }
+}
+
+/// Addresses at the gateway about one authentication, for the issuer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreeDsPages {
+    /// Address to which the 3DS server sends the result of a challenge.
+    pub result_url: String,
+    /// Address to which the issuer's page sends the browser after a challenge.
+    pub notification_url: String,
+}
+
+impl ThreeDsPages {
+    /// Returns the addresses below that of the gateway's page for 3-D Secure.
+    pub fn of_page(page_url: &str) -> Self {
+        Self { result_url: format!("{page_url}/result"), notification_url: format!("{page_url}/challenge") }
+    }
 }
 
 /// A request to authenticate a cardholder.
@@ -57,6 +114,16 @@ pub struct ThreeDsRequest<'a> {
     pub brand: &'static Brand,
     /// The card number.
     pub number: &'a CardNumber,
+    /// The expiry date of the card.
+    pub expiry: Expiry,
+    /// The acquirer's id of the merchant.
+    pub merchant_id: &'a str,
+    /// The merchant's name.
+    pub merchant_name: &'a str,
+    /// The gateway's addresses about this authentication.
+    pub pages: &'a ThreeDsPages,
+    /// Completion of the issuer's method page.
+    pub method_completion: MethodCompletion,
     /// The protocol version of the request. `None` if the card is not enrolled.
     pub version: Option<ThreeDsVersion>,
     /// The id of the transaction. `None` if the card is not enrolled.

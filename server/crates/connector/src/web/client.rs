@@ -101,10 +101,13 @@ pub struct WebResponse {
     pub body: Bytes,
 }
 
+/// A client over HTTPS, or over HTTP on this machine.
+pub(crate) type HttpsClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+
 /// A client of one host. Its clones share connections and limits.
 #[derive(Clone)]
 pub struct WebClient {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: HttpsClient,
     deadlines: Deadlines,
     /// Maximum size of the body of a response, in bytes.
     body_limit: usize,
@@ -128,20 +131,7 @@ impl WebClient {
     /// # Errors
     /// If the system's certificates cannot be used, or outside of a runtime.
     pub fn new(deadlines: Deadlines, body_limit: usize) -> std::io::Result<Self> {
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(deadlines.connect));
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_platform_verifier(rustls::crypto::ring::default_provider())?
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(MAX_IDLE_TIME)
-            .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .build(connector);
+        let client = build_https_client(deadlines.connect)?;
         let runtime = Handle::try_current().map_err(std::io::Error::other)?;
         let calls = Shares::new(MAX_CONCURRENT_CALLS, MERCHANT_CALLS);
         Ok(Self { client, deadlines, body_limit, calls, runtime })
@@ -203,8 +193,29 @@ impl WebClient {
     }
 }
 
+/// Creates a client that reuses connections, with this time limit of a new one.
+///
+/// # Errors
+/// If the system's certificates cannot be used.
+pub(crate) fn build_https_client(connect: Duration) -> std::io::Result<HttpsClient> {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_nodelay(true);
+    connector.set_connect_timeout(Some(connect));
+    let connector = HttpsConnectorBuilder::new()
+        .with_provider_and_platform_verifier(rustls::crypto::ring::default_provider())?
+        .https_or_http()
+        .enable_http1()
+        .wrap_connector(connector);
+    Ok(Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(MAX_IDLE_TIME)
+        .pool_max_idle_per_host(IDLE_CONNECTIONS)
+        .build(connector))
+}
+
 /// Returns the message of an error's innermost cause.
-fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
+pub(crate) fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;

@@ -3,13 +3,14 @@
 
 use tillgate_connector::three_ds::new_transaction_id;
 use tillgate_connector::{ConnectorOutcome, ConnectorResult, PaymentRoute, ShopperPage};
+use tillgate_domain::id::PageId;
 use tillgate_domain::payment::PaymentType;
 use tillgate_domain::three_ds::{ThreeDsSession, ThreeDsVersion};
 use tillgate_shared::result::codes;
 
 use super::super::{Failure, Gateway, random_bytes};
 use super::debit_steps::{find_first_step, order_of_step};
-use super::three_ds::{ThreeDsContext, ThreeDsDecision};
+use super::three_ds::{PendingThreeDs, ThreeDsContext, ThreeDsDecision};
 use super::{Intake, PaymentIdentity};
 
 /// A payment with the connector's result.
@@ -25,7 +26,7 @@ pub(super) struct AuthorizationResult {
 /// A page that the shopper has to visit before there is an outcome.
 pub(super) enum RequiredPage {
     /// The page on which the cardholder is authenticated.
-    ThreeDs(ThreeDsSession),
+    ThreeDs(Box<PendingThreeDs>),
     /// The brand's page.
     Brand(ShopperPage),
 }
@@ -56,14 +57,14 @@ impl Gateway {
         identity: &PaymentIdentity,
         in_form: bool,
     ) -> Result<AuthorizationResult, Failure> {
-        let await_shopper = |session| AuthorizationResult {
+        let await_shopper = |pending| AuthorizationResult {
             result: codes::PENDING.into(),
-            required_page: Some(RequiredPage::ThreeDs(session)),
+            required_page: Some(RequiredPage::ThreeDs(pending)),
             awaits_connector: false,
         };
         match decision {
             ThreeDsDecision::Decline(code) => return Ok(ConnectorOutcome::from(code).into()),
-            ThreeDsDecision::Wait(session) => return Ok(await_shopper(session)),
+            ThreeDsDecision::Wait(pending) => return Ok(await_shopper(pending)),
             ThreeDsDecision::Authorize => {}
         }
         let order = &intake.order;
@@ -86,7 +87,9 @@ impl Gateway {
         match context.filter(|_| in_form && order.brand.is_synchronous()) {
             Some(context) if authorized.result.code == codes::SOFT_DECLINED => {
                 let version = context.enrolled_version().unwrap_or(ThreeDsVersion::V22);
-                Ok(await_shopper(ThreeDsSession::with_challenge(version, new_transaction_id(version, random_bytes()?))))
+                let session = ThreeDsSession::with_challenge(version, new_transaction_id(version, random_bytes()?));
+                let page = PageId::new(identity.now, random_bytes()?);
+                Ok(await_shopper(Box::new(PendingThreeDs { session, page })))
             }
             _ => Ok(authorized),
         }

@@ -2,11 +2,12 @@
 //! the result on the payment.
 
 mod authorization;
+mod result;
 
 use std::sync::Arc;
 
 use tillgate_connector::three_ds::request::ThreeDsMessage;
-use tillgate_connector::three_ds::{ChallengeResult, ThreeDsRequest};
+use tillgate_connector::three_ds::{ChallengeResult, ThreeDsAnswer, ThreeDsPages, ThreeDsRequest};
 use tillgate_connector::{CardSource, FullAccount, FullCard};
 use tillgate_domain::id::PageId;
 use tillgate_domain::payment::Payment;
@@ -15,7 +16,7 @@ use tillgate_domain::three_ds::{
     apply_policy,
 };
 use tillgate_shared::brand::Brand;
-use tillgate_shared::result::codes;
+use tillgate_shared::result::{ResultCode, codes};
 use tillgate_store::{Changes, DeferredEffects, RecordKeys};
 use tillgate_vault::record_name;
 use zeroize::Zeroizing;
@@ -25,6 +26,7 @@ use super::risk_challenge::{demands_challenge, find_challenge_refusal};
 use super::three_ds::effective_policy;
 use crate::payment::asynchronous::page_not_found;
 use authorization::AfterThreeDs;
+pub use result::{ResultReply, ResultRequest};
 
 impl Gateway {
     /// Loads the payment that sent its shopper to a page for 3-D Secure, of any entity, pending or ended.
@@ -68,7 +70,7 @@ impl Gateway {
             return Ok(ChallengeStep::Ended(ended.payment));
         }
         if session.awaits_challenge() {
-            return Ok(ChallengeStep::Challenge(payment));
+            return self.continue_after_challenge(payment).await;
         }
         if !skip_method && !session.can_send_request(payment.created, now) {
             return Ok(ChallengeStep::Method(payment));
@@ -85,14 +87,23 @@ impl Gateway {
         let account = self.held_account(&payment)?;
         let has_code = matches!(&account, Some(FullAccount::Card(card)) if card.security_code.is_some());
         let policy = effective_policy(self.three_ds_policy(&payment), &payment.parameters, has_code);
-        let proof = match &account {
+        let answer = match &account {
             Some(FullAccount::Card(card)) => self.request_three_ds(&payment, card, &session, policy).await?,
             _ => None,
         };
+        let (proof, challenge) = answer.map_or((None, None), |answer| (Some(answer.proof), answer.challenge));
         let result = proof.as_ref().map_or(AuthenticationResult::NotSupported, |proof| proof.result);
         let next_step = match apply_policy(result, policy) {
             AuthenticationDecision::Challenge => {
-                let payment = self.advance_stage(&payment, ThreeDsSession::begin_challenge).await?;
+                let begin = move |session: &mut ThreeDsSession| {
+                    let begins = session.begin_challenge();
+                    // Another visit may have asked the issuer at the same time. The first challenge counts.
+                    if let (true, Some(server)) = (begins, &mut session.server) {
+                        server.challenge = challenge;
+                    }
+                    begins
+                };
+                let payment = self.advance_stage(&payment, begin).await?;
                 return Ok(if payment.awaits_shopper() {
                     ChallengeStep::Challenge(payment)
                 } else {
@@ -128,7 +139,7 @@ impl Gateway {
         card: &FullCard,
         session: &ThreeDsSession,
         policy: ThreeDsPolicy,
-    ) -> Result<Option<Proof>, Failure> {
+    ) -> Result<Option<ThreeDsAnswer>, Failure> {
         let authenticator = self.route_of(payment).and_then(|route| route.authenticator);
         let (Some(authenticator), Some(brand)) = (authenticator, Brand::find(&payment.brand)) else { return Ok(None) };
         if authenticator.look_up_card(&card.number, &payment.parameters).await.is_none() {
@@ -138,9 +149,16 @@ impl Gateway {
         if demands_challenge(payment) {
             message.demand_challenge();
         }
+        let page_url = payment.redirect.as_ref().map_or("", |redirect| redirect.url.as_str());
+        let entity = self.directory.find_entity(&payment.entity);
         let request = ThreeDsRequest {
             brand,
             number: &card.number,
+            expiry: card.expiry,
+            merchant_id: payment.acquirer_merchant_id(),
+            merchant_name: entity.as_ref().map_or("", |entity| entity.name.as_str()),
+            pages: &ThreeDsPages::of_page(page_url),
+            method_completion: session.method_completion(),
             version: Some(session.version),
             transaction_id: Some(&session.transaction),
             message: &message,
@@ -180,15 +198,27 @@ impl Gateway {
             }
         }
         let authenticator = self.route_of(&payment).and_then(|route| route.authenticator);
+        // With a 3DS server, only its own verified result counts, and never one that a browser posts.
+        let authenticator = authenticator.filter(|_| session.server.is_none());
         let (Some(authenticator), Some(brand)) = (authenticator, Brand::find(&payment.brand)) else {
             return Ok(ProcessedChallenge { payment, accepted: false });
         };
         let proof = authenticator.challenge_proof(brand, &session, &result);
+        self.finish_challenge(payment, proof, result.code).await
+    }
+
+    /// Authorizes a payment whose cardholder is authenticated after a challenge, and otherwise ends it with `code`.
+    async fn finish_challenge(
+        &self,
+        payment: Arc<Payment>,
+        proof: Proof,
+        code: ResultCode,
+    ) -> Result<ProcessedChallenge, Failure> {
         let next_step = if proof.is_authenticated() {
             let account = self.held_account(&payment)?;
             self.authorize_authenticated(&payment, account, Some(proof.clone())).await
         } else {
-            AfterThreeDs::Ended(result.code.into())
+            AfterThreeDs::Ended(code.into())
         };
         let ended = self
             .finish_three_ds(payment, next_step, move |payment| {

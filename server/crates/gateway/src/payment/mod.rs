@@ -115,7 +115,7 @@ impl Gateway {
     ) -> Result<ReadyPayment, Failure> {
         let route = self.select_route(&received.payer, &received.parameters);
         let three_ds_context = ThreeDsContext::from_request(&received, route.as_ref().ok(), context).await;
-        let needs_browser = three_ds_context.is_some_and(ThreeDsContext::requires_browser);
+        let needs_browser = three_ds_context.as_ref().is_some_and(ThreeDsContext::requires_browser);
         let mut intake = self.read_intake(received, context.sender, context.has_stored_account(), needs_browser)?;
         context.sender.check_payment_type(intake.order.payment_type)?;
         let route = route?;
@@ -127,7 +127,8 @@ impl Gateway {
         let identity = self.identify_payment(&intake, context.at)?;
         // The rules come before the issuer is asked, because a challenge can be demanded only in that request.
         let three_ds_context = self.demand_challenge(three_ds_context, &intake, &route, &identity, context);
-        let decision = self.decide_three_ds(three_ds_context, &mut intake, &route, &identity).await?;
+        let public = context.addresses.public;
+        let decision = self.decide_three_ds(three_ds_context.clone(), &mut intake, &route, &identity, public).await?;
         let in_form = context.is_in_form();
         let authorized = self.authorize(decision, three_ds_context, &intake, &route, &identity, in_form).await?;
         let (mut prepared, request) =

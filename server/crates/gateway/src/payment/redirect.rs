@@ -26,7 +26,7 @@ impl Gateway {
     ) -> Result<Option<Redirect>, Failure> {
         let addresses = context.addresses;
         let redirect = match (&authorized.required_page, brand_return_url) {
-            (Some(RequiredPage::ThreeDs(session)), _) => {
+            (Some(RequiredPage::ThreeDs(pending)), _) => {
                 // The form returns to its own page, so an address is not required.
                 let return_url = match addresses
                     .return_url(&intake.parameters, "the issuer challenges the shopper, who returns afterwards")
@@ -34,7 +34,7 @@ impl Gateway {
                     Err(_) if context.is_in_form() => String::new(),
                     return_url => return_url?,
                 };
-                three_ds::three_ds_redirect(addresses.public, return_url, session.clone(), &intake.order, identity.now)?
+                three_ds::three_ds_redirect(addresses.public, return_url, (**pending).clone(), &intake.order)
             }
             (Some(RequiredPage::Brand(page)), Some(return_url)) => {
                 brand_redirect(addresses, return_url, page, identity)?

@@ -9,12 +9,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
 use tillgate_connector::three_ds::request::ThreeDsMessage;
-use tillgate_connector::three_ds::{Enrolment, ThreeDsAuthenticator, ThreeDsRequest, new_transaction_id};
+use tillgate_connector::three_ds::{
+    Enrolment, MethodPage, ThreeDsAuthenticator, ThreeDsPages, ThreeDsRequest, new_transaction_id,
+};
 use tillgate_connector::{FullAccount, FullCard, Order, PaymentRoute};
 use tillgate_domain::id::PageId;
 use tillgate_domain::payment::{Payment, PaymentType, Precondition, Redirect};
 use tillgate_domain::three_ds::{
-    AuthenticationDecision, AuthenticationResult, Proof, ThreeDsPolicy, ThreeDsSession, ThreeDsVersion, apply_policy,
+    AuthenticationDecision, AuthenticationResult, MethodCompletion, Proof, ServerTransaction, ThreeDsPolicy,
+    ThreeDsSession, ThreeDsVersion, apply_policy,
 };
 use tillgate_shared::brand::AccountType;
 use tillgate_shared::parameter::{Parameters, Presence, has_eci_and_cavv, has_external_three_ds};
@@ -32,7 +35,7 @@ const WITHOUT_BROWSER: [&str; 5] = ["MO", "TO", "MOTO", "PO", "PM"];
 const ANSWER_MARGIN: SignedDuration = SignedDuration::from_mins(5);
 
 /// 3-D Secure data of a card payment whose cardholder may be authenticated.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct ThreeDsContext {
     policy: ThreeDsPolicy,
     /// The enrolment of the card, if a directory knows it.
@@ -49,10 +52,20 @@ pub(super) enum ThreeDsDecision {
     /// The payment is sent to the connector.
     Authorize,
     /// The payment is pending until the shopper has acted.
-    Wait(ThreeDsSession),
+    Wait(Box<PendingThreeDs>),
     /// The payment ends with this code.
     Decline(ResultCode),
 }
+
+/// An authentication that needs the shopper, and the id of the gateway's page for it.
+#[derive(Debug, Clone)]
+pub(super) struct PendingThreeDs {
+    pub(super) session: ThreeDsSession,
+    pub(super) page: PageId,
+}
+
+/// Path of the gateway's pages for 3-D Secure below the public address. The id follows.
+const PAGE_PATH: &str = "v1/threeDSecure/";
 
 impl ThreeDsContext {
     /// Determines the context of a request, and looks the card up in the directory unless the outcome is forced.
@@ -100,20 +113,21 @@ impl ThreeDsContext {
     }
 
     /// Returns true if the card is enrolled in version 2 of the protocol, which requires data of the shopper's browser.
-    pub(super) fn requires_browser(self) -> bool {
+    pub(super) fn requires_browser(&self) -> bool {
         self.enrolled_version().is_some_and(|version| version != ThreeDsVersion::V1)
     }
 
     /// Returns the version that the card is enrolled in. `None` if it is not enrolled, or was not looked up.
-    pub(super) fn enrolled_version(self) -> Option<ThreeDsVersion> {
-        self.enrolment?.version
+    pub(super) fn enrolled_version(&self) -> Option<ThreeDsVersion> {
+        self.enrolment.as_ref()?.version
     }
 
-    /// Returns the protocol version to use: the one that the card is enrolled in, or 2.1 if the merchant requests it
-    /// for a card with 2.2. `None` if the card is not enrolled.
-    fn protocol_version(self, parameters: &Parameters) -> Option<ThreeDsVersion> {
+    /// Returns the protocol version to use: the one that the card is enrolled in, or an earlier one of version 2 that
+    /// the merchant requests. `None` if the card is not enrolled.
+    fn protocol_version(&self, parameters: &Parameters) -> Option<ThreeDsVersion> {
         match (self.enrolled_version()?, ThreeDsVersion::parse(parameters.get("threeDSecure.version"))) {
-            (ThreeDsVersion::V22, Some(ThreeDsVersion::V21)) => Some(ThreeDsVersion::V21),
+            (ThreeDsVersion::V22 | ThreeDsVersion::V231, Some(ThreeDsVersion::V21)) => Some(ThreeDsVersion::V21),
+            (ThreeDsVersion::V231, Some(ThreeDsVersion::V22)) => Some(ThreeDsVersion::V22),
             (known, _) => Some(known),
         }
     }
@@ -139,6 +153,7 @@ impl Gateway {
         intake: &mut Intake,
         route: &PaymentRoute,
         identity: &PaymentIdentity,
+        public: &str,
     ) -> Result<ThreeDsDecision, Failure> {
         let order = &intake.order;
         let applies = order.brand.is_synchronous() && order.payment_type != PaymentType::Credit;
@@ -149,14 +164,20 @@ impl Gateway {
         if route.connector.known_decline(&identity.order_request(order)).is_some() {
             return Ok(ThreeDsDecision::Authorize);
         }
-        let first_step = match (context.enrolment, &route.authenticator, &order.account) {
-            (Some(enrolment), Some(authenticator), FullAccount::Card(card)) => Some(
-                request_three_ds(context, enrolment, authenticator.as_ref(), order, card, &intake.parameters).await?,
-            ),
+        let page = PageId::new(identity.now, random_bytes()?);
+        let first_step = match (&context.enrolment, &route.authenticator, &order.account) {
+            (Some(enrolment), Some(authenticator), FullAccount::Card(card)) => {
+                let payer = Payer { merchant_id: &identity.merchant_id, name: &intake.payer.name };
+                let pages = ThreeDsPages::of_page(&page_url(public, &page));
+                let asked = (authenticator.as_ref(), enrolment);
+                Some(request_three_ds(&context, asked, (order, card), &intake.parameters, (payer, &pages)).await?)
+            }
             _ => None,
         };
         let result = match first_step {
-            Some(FirstStep::AwaitsShopper(session)) => return Ok(ThreeDsDecision::Wait(session)),
+            Some(FirstStep::AwaitsShopper(session)) => {
+                return Ok(ThreeDsDecision::Wait(Box::new(PendingThreeDs { session: *session, page })));
+            }
             Some(FirstStep::Completed(proof)) => {
                 let result = proof.result;
                 // The result is stored with the payment, so it becomes parameters like a result that a merchant sends.
@@ -201,10 +222,23 @@ impl Gateway {
     }
 }
 
+/// The merchant of a request to authenticate a cardholder.
+#[derive(Clone, Copy)]
+struct Payer<'a> {
+    /// The acquirer's id.
+    merchant_id: &'a str,
+    name: &'a str,
+}
+
+/// Returns the address of the gateway's page for 3-D Secure with this id.
+fn page_url(public: &str, page: &PageId) -> String {
+    format!("{public}{PAGE_PATH}{}", page.as_str())
+}
+
 /// State of an authentication after its first step.
 enum FirstStep {
     /// The shopper has to act: the issuer's method page runs, or the issuer challenges.
-    AwaitsShopper(ThreeDsSession),
+    AwaitsShopper(Box<ThreeDsSession>),
     /// The issuer has decided.
     Completed(Proof),
 }
@@ -215,12 +249,11 @@ enum FirstStep {
 /// # Errors
 /// A parameter with a value that the protocol does not have; also if the system provides no random bytes.
 async fn request_three_ds(
-    context: ThreeDsContext,
-    enrolment: Enrolment,
-    authenticator: &dyn ThreeDsAuthenticator,
-    order: &Order,
-    card: &FullCard,
+    context: &ThreeDsContext,
+    (authenticator, enrolment): (&dyn ThreeDsAuthenticator, &Enrolment),
+    (order, card): (&Order, &FullCard),
     parameters: &Parameters,
+    (payer, pages): (Payer<'_>, &ThreeDsPages),
 ) -> Result<FirstStep, Failure> {
     let mut message = ThreeDsMessage::from_parameters(parameters, order.amount, context.policy)?;
     if context.challenge_demanded {
@@ -232,42 +265,54 @@ async fn request_three_ds(
         None => None,
     };
     // The method page lets the issuer recognize the browser, so it runs before the issuer is asked.
-    if let (true, Some(version), Some(id)) = (enrolment.has_method, version, &transaction) {
-        let session = ThreeDsSession::with_method(version, id.clone());
-        return Ok(FirstStep::AwaitsShopper(ThreeDsSession {
+    let has_server = authenticator.server().is_some();
+    if let (true, Some(version), Some(id)) = (enrolment.method != MethodPage::None, version, &transaction) {
+        let method_url = match &enrolment.method {
+            MethodPage::Foreign(url) => Some(url.to_string()),
+            MethodPage::None | MethodPage::Own => None,
+        };
+        return Ok(FirstStep::AwaitsShopper(Box::new(ThreeDsSession {
             challenge_demanded: context.challenge_demanded,
-            ..session
-        }));
+            server: has_server.then(|| ServerTransaction { method_url, ..ServerTransaction::default() }),
+            ..ThreeDsSession::with_method(version, id.clone())
+        })));
     }
     let request = ThreeDsRequest {
         brand: order.brand,
         number: &card.number,
+        expiry: card.expiry,
+        merchant_id: payer.merchant_id,
+        merchant_name: payer.name,
+        pages,
+        method_completion: MethodCompletion::Unavailable,
         version,
         transaction_id: transaction.as_deref(),
         message: &message,
         parameters,
     };
-    let proof = authenticator.authenticate(&request).await;
-    Ok(match (apply_policy(proof.result, context.policy), version, transaction) {
+    let answer = authenticator.authenticate(&request).await;
+    Ok(match (apply_policy(answer.proof.result, context.policy), version, transaction) {
         (AuthenticationDecision::Challenge, Some(version), Some(id)) => {
-            FirstStep::AwaitsShopper(ThreeDsSession::with_challenge(version, id))
+            let challenge = answer.challenge;
+            FirstStep::AwaitsShopper(Box::new(ThreeDsSession {
+                server: has_server.then(|| ServerTransaction { challenge, ..ServerTransaction::default() }),
+                ..ThreeDsSession::with_challenge(version, id)
+            }))
         }
-        _ => FirstStep::Completed(proof),
+        _ => FirstStep::Completed(answer.proof),
     })
 }
 
-/// Makes the redirect to the gateway's page for 3-D Secure, with a new id. The shopper returns to `result_url`, which
+/// Makes the redirect to the gateway's page for 3-D Secure. The shopper returns to `result_url`, which
 /// may be empty. Without a challenge, the method page is its precondition. In version 1, the browser posts the request
 /// of `order` there.
 pub(super) fn three_ds_redirect(
     public: &str,
     result_url: String,
-    session: ThreeDsSession,
+    PendingThreeDs { session, page }: PendingThreeDs,
     order: &Order,
-    now: Timestamp,
-) -> Result<Redirect, Failure> {
-    let page = PageId::new(now, random_bytes()?);
-    let url = format!("{public}v1/threeDSecure/{}", page.as_str());
+) -> Redirect {
+    let url = page_url(public, &page);
     let mut preconditions = Vec::new();
     if !session.awaits_challenge() {
         let description = "Tells the issuer which browser this is. Go on when it has loaded, or after ten seconds.";
@@ -286,7 +331,7 @@ pub(super) fn three_ds_redirect(
     } else {
         ("GET", Vec::new())
     };
-    Ok(Redirect {
+    Redirect {
         url,
         method: method.to_owned(),
         parameters,
@@ -297,5 +342,5 @@ pub(super) fn three_ds_redirect(
         abandoned: false,
         authentication: Some(session),
         asked: None,
-    })
+    }
 }

@@ -13,9 +13,12 @@ impl Gateway {
     /// Returns the content of a payment's challenge page, for the kind of challenge in `threeDSecure.authType`.
     ///
     /// # Errors
-    /// 404 if the payment's channel no longer has an authenticator.
+    /// 404 if the payment's channel no longer has an authenticator, or the challenge is on a page of the issuer.
     pub fn challenge_page(&self, payment: &Payment) -> Result<ChallengePage, Failure> {
-        let authenticator = self.route_of(payment).and_then(|route| route.authenticator).ok_or_else(page_not_found)?;
+        // With a 3DS server the issuer's own page asks, also if the gateway has no server any more.
+        let has_own_page = payment.three_ds_session().is_some_and(|session| session.server.is_none());
+        let authenticator = self.route_of(payment).and_then(|route| route.authenticator).filter(|_| has_own_page);
+        let authenticator = authenticator.ok_or_else(page_not_found)?;
         let auth_type = payment.parameters.get("threeDSecure.authType").and_then(AuthType::find);
         let transaction = payment.three_ds_session().map_or("", |session| session.transaction.as_str());
         Ok(authenticator.challenge_page(auth_type, &payment.parameters, transaction))

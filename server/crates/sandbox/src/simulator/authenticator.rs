@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use tillgate_connector::three_ds::request::AuthType;
-use tillgate_connector::three_ds::{ChallengePage, ChallengeResult, Enrolment, ThreeDsAuthenticator, ThreeDsRequest};
+use tillgate_connector::three_ds::{
+    ChallengePage, ChallengeResult, Enrolment, MethodPage, ThreeDsAnswer, ThreeDsAuthenticator, ThreeDsRequest,
+};
 use tillgate_domain::three_ds::{AuthenticationResult, Proof, ThreeDsSession};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::format::card_number::CardNumber;
@@ -14,14 +16,16 @@ use super::{Simulator, directory, issuer, passkey};
 impl ThreeDsAuthenticator for Simulator {
     async fn look_up_card(&self, number: &CardNumber, parameters: &Parameters) -> Option<Enrolment> {
         let flow = directory::find_flow(number.digits(), parameters)?;
-        Some(Enrolment { version: flow.version(), has_method: flow.has_method() })
+        let method = if flow.has_method() { MethodPage::Own } else { MethodPage::None };
+        Some(Enrolment { version: flow.version(), method })
     }
 
-    async fn authenticate(&self, request: &ThreeDsRequest<'_>) -> Proof {
+    async fn authenticate(&self, request: &ThreeDsRequest<'_>) -> ThreeDsAnswer {
         let flow = directory::find_flow(request.number.digits(), request.parameters);
-        let result = flow
-            .map_or(AuthenticationResult::NotSupported, |flow| issuer::authenticate_cardholder(flow, request.message));
-        issuer::build_proof(request.brand.code, request.version, request.transaction_id, result, None)
+        let wishes = issuer::IssuerWishes::of_message(request.message);
+        let result =
+            flow.map_or(AuthenticationResult::NotSupported, |flow| issuer::authenticate_cardholder(flow, wishes));
+        issuer::build_proof(request.brand.code, request.version, request.transaction_id, result, None).into()
     }
 
     fn challenge_proof(&self, brand: &Brand, authentication: &ThreeDsSession, result: &ChallengeResult) -> Proof {

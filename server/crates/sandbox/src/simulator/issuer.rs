@@ -14,18 +14,34 @@ use tillgate_shared::result::{ResultCode, codes};
 
 use crate::test_data::three_ds::ThreeDsFlow;
 
+/// The wishes of a merchant in a request that change the response of a simulated issuer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IssuerWishes {
+    /// A challenge is demanded, or needed for the merchant to become a trusted beneficiary.
+    pub challenge: bool,
+    /// An exemption is requested.
+    pub exemption: bool,
+}
+
+impl IssuerWishes {
+    /// Reads the wishes in a request. A new trusted beneficiary needs the cardholder's consent, and so a challenge.
+    pub fn of_message(request: &ThreeDsMessage) -> Self {
+        let needs_consent = request.challenge_preference == Some(ChallengePreference::TrustPrompt);
+        Self { challenge: request.challenge_demanded || needs_consent, exemption: request.requests_exemption() }
+    }
+}
+
 /// Returns the response of the directory or the issuer to a request, for a card with this flow. A request to trust the
 /// merchant, or a challenge that risk rules demand, turns an authentication or an attempt into a challenge. An issuer
 /// that would authenticate without a challenge grants every exemption, any other none.
-pub fn authenticate_cardholder(flow: ThreeDsFlow, request: &ThreeDsMessage) -> AuthenticationResult {
+pub fn authenticate_cardholder(flow: ThreeDsFlow, wishes: IssuerWishes) -> AuthenticationResult {
     match flow.authentication_result() {
-        // A new trusted beneficiary needs the cardholder's consent, so the issuer requires a challenge.
         AuthenticationResult::Issuer(TransactionStatus::Authenticated | TransactionStatus::Attempted)
-            if request.challenge_demanded || request.challenge_preference == Some(ChallengePreference::TrustPrompt) =>
+            if wishes.challenge =>
         {
             AuthenticationResult::Issuer(TransactionStatus::ChallengeRequired)
         }
-        AuthenticationResult::Issuer(TransactionStatus::Authenticated) if request.requests_exemption() => {
+        AuthenticationResult::Issuer(TransactionStatus::Authenticated) if wishes.exemption => {
             AuthenticationResult::Issuer(TransactionStatus::Exempted)
         }
         result => result,

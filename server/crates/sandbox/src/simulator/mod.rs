@@ -16,7 +16,7 @@ mod authenticator;
 mod bank;
 mod card;
 mod directory;
-mod issuer;
+pub(crate) mod issuer;
 mod passkey;
 mod risk;
 mod sandbox;

@@ -43,6 +43,7 @@ fn sample_order() -> Order {
         accepts_partial_approval: false,
         accepts_any_number: false,
         forced_result_code: None,
+        forced_advice_code: None,
         context: OrderContext::default(),
     }
 }
