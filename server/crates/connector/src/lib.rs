@@ -93,10 +93,13 @@ pub trait Connector: Send + Sync {
     /// Captures a preauthorized amount, or a part of it.
     async fn capture(&self, modification: &Modification) -> ConnectorOutcome;
 
+    /// Raises a preauthorized amount by the amount of the modification. Asked only if the capabilities have it.
+    async fn increment(&self, modification: &Modification) -> ConnectorOutcome;
+
     /// Refunds an amount, or a part of it.
     async fn refund(&self, modification: &Modification) -> ConnectorOutcome;
 
-    /// Reverses a payment as a whole, also one with an unknown outcome. After an approval the payment has no effect.
+    /// Reverses a payment as a whole, of a preauthorization with its increments, also one with an unknown outcome. After an approval the payment has no effect.
     async fn reverse(&self, modification: &Modification) -> ConnectorOutcome;
 
     /// Asks for the outcome of an earlier request. Returns `None` if the connector answers, but not with an outcome: it

@@ -106,7 +106,7 @@ pub struct OrderRequest<'a> {
     pub order: &'a Order,
 }
 
-/// A capture, a refund or a reversal of an earlier payment.
+/// A capture, an increment, a refund or a reversal of an earlier payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modification {
     /// The id of the new payment. It is the idempotency key of the request, and its reference in an inquiry.
@@ -121,7 +121,7 @@ pub struct Modification {
     pub merchant_id: String,
     /// The connector's ids of the earlier payment.
     pub connector_tx_ids: ConnectorTxIds,
-    /// The amount: that of the earlier payment, or a part of it.
+    /// The amount: that of the earlier payment or a part of it, or what an increment adds to it.
     pub amount: Amount,
     /// The text on the shopper's statement. Reversals have none, because the shopper sees no booking.
     pub descriptor: Option<String>,

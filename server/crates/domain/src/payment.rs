@@ -29,7 +29,7 @@ mod two_step_debit;
 
 pub use account::{Account, BankSummary, CardSummary, VirtualSummary};
 pub use connector_tx_ids::ConnectorTxIds;
-pub use follow_up::ModificationType;
+pub use follow_up::{INCREMENT, INDUSTRY_PRACTICE, ModificationType};
 pub use outcome::{EarlierState, PaymentOutcome};
 pub use payment_type::PaymentType;
 pub use record::{NOTIFICATION_URL, Payment, statement_descriptor};

@@ -6,6 +6,7 @@ pub mod connection_faults;
 pub mod events;
 pub mod faults;
 pub mod host;
+pub mod increments;
 pub mod lines;
 pub mod messages;
 pub mod partial_approvals;

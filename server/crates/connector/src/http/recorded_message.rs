@@ -123,6 +123,7 @@ fn name_operation(operation: HostOperation, payment: &PaymentData) -> ConnectorO
         HostOperation::Authorize => ConnectorOperation::Authorization,
         HostOperation::Credit => ConnectorOperation::Credit,
         HostOperation::Capture => ConnectorOperation::Capture,
+        HostOperation::Increment => ConnectorOperation::Increment,
         HostOperation::Refund => ConnectorOperation::Refund,
         HostOperation::Reverse => ConnectorOperation::Reversal,
         HostOperation::Inquire => ConnectorOperation::Inquiry,

@@ -12,8 +12,8 @@ pub struct FollowUpSummary {
     pub payment_type: PaymentType,
     /// The amount, in hundredths of the currency of the payment that it refers to.
     pub hundredths: i64,
-    /// True if it succeeded or may still succeed. A pending amount must not be available a second time.
-    pub is_approved_or_pending: bool,
+    /// True if it is part of the sums, see [`Payment::is_effective_follow_up`].
+    pub is_effective: bool,
 }
 
 impl FollowUpSummary {
@@ -23,7 +23,7 @@ impl FollowUpSummary {
         Self {
             payment_type: *payment_type,
             hundredths: amount.hundredths(),
-            is_approved_or_pending: payment.is_approved_or_pending(),
+            is_effective: payment.is_effective_follow_up(),
         }
     }
 }
@@ -31,8 +31,12 @@ impl FollowUpSummary {
 /// Returns the sum of the refunds among the follow-up payments of a payment, in hundredths. Pending ones count, because
 /// they may still succeed.
 pub fn sum_refunds(follow_ups: &[FollowUpSummary]) -> i64 {
-    let refunds = follow_ups.iter().filter(|one| one.is_approved_or_pending && one.payment_type == PaymentType::Refund);
-    refunds.fold(0, |sum, refund| sum.saturating_add(refund.hundredths))
+    sum_amounts(follow_ups.iter().filter(|one| one.is_effective && one.payment_type == PaymentType::Refund))
+}
+
+/// Returns the sum of amounts, in hundredths.
+fn sum_amounts<'a>(follow_ups: impl Iterator<Item = &'a FollowUpSummary>) -> i64 {
+    follow_ups.fold(0, |sum, one| sum.saturating_add(one.hundredths))
 }
 
 /// State of a payment for later modifications.
@@ -52,6 +56,8 @@ pub enum PaymentState {
     Reversed,
     /// It was charged back.
     ChargedBack,
+    /// It is an increment: a part of the preauthorization that it refers to.
+    Included,
 }
 
 /// The properties of a payment that decide which modifications are allowed.
@@ -59,24 +65,32 @@ pub enum PaymentState {
 pub struct PaymentStatus {
     /// The payment type.
     pub payment_type: PaymentType,
-    /// The amount of the payment.
+    /// The amount of the payment; of a preauthorization, together with its approved increments.
     pub amount: Amount,
-    /// The part of the amount that was not captured or refunded yet, in hundredths of its currency.
-    pub remaining: i64,
+    /// The part of the amount that was captured or refunded, in hundredths of its currency.
+    pub used: i64,
     /// The state.
     pub state: PaymentState,
 }
 
 impl PaymentState {
     /// Every state.
-    pub const ALL: [Self; 7] =
-        [Self::Pending, Self::Declined, Self::Open, Self::Used, Self::Closed, Self::Reversed, Self::ChargedBack];
+    pub const ALL: [Self; 8] = [
+        Self::Pending,
+        Self::Declined,
+        Self::Open,
+        Self::Used,
+        Self::Closed,
+        Self::Reversed,
+        Self::ChargedBack,
+        Self::Included,
+    ];
 }
 
 impl PaymentStatus {
     /// Computes the status of a payment from its follow-up payments. Declined ones are ignored, and pending ones count
-    /// like successful ones. The first state that applies is: pending, declined, reversed, charged back, closed, open,
-    /// used. So a closed payment may be used in part; `remaining` is what is left.
+    /// like successful ones, except increments: a pending one raises no amount. The first state that applies is:
+    /// pending, declined, included, reversed, charged back, closed, open, used. So a closed payment may be used in part.
     pub fn from_follow_ups(
         payment: &Payment,
         follow_ups: &[FollowUpSummary],
@@ -84,16 +98,20 @@ impl PaymentStatus {
         now: Timestamp,
     ) -> Self {
         let of_type = |payment_type: PaymentType| {
-            follow_ups.iter().filter(move |one| one.is_approved_or_pending && one.payment_type == payment_type)
+            follow_ups.iter().filter(move |one| one.is_effective && one.payment_type == payment_type)
         };
         let parts = || of_type(PaymentType::Capture).chain(of_type(PaymentType::Refund));
-        let used: i64 = parts().fold(0, |sum, part| sum.saturating_add(part.hundredths));
-        // Sums never exceed the whole amount. If a damaged store contains more, nothing remains.
-        let remaining = payment.amount.hundredths().saturating_sub(used).max(0);
+        let used = sum_amounts(parts());
+        let increments = sum_amounts(of_type(PaymentType::Preauthorization));
+        let own = payment.amount;
+        // An increment is approved only if the sum is an amount.
+        let amount = Amount::from_hundredths(own.hundredths().saturating_add(increments), own.currency());
         let state = if payment.result.is_pending() {
             PaymentState::Pending
         } else if !payment.is_approved() {
             PaymentState::Declined
+        } else if payment.is_increment() {
+            PaymentState::Included
         } else if of_type(PaymentType::Reversal).chain(of_type(PaymentType::ChargebackReversal)).next().is_some() {
             PaymentState::Reversed
         } else if of_type(PaymentType::Chargeback).next().is_some() {
@@ -105,7 +123,13 @@ impl PaymentStatus {
         } else {
             PaymentState::Used
         };
-        Self { payment_type: payment.payment_type, amount: payment.amount, remaining, state }
+        Self { payment_type: payment.payment_type, amount: amount.unwrap_or(own), used, state }
+    }
+
+    /// Returns the part of the amount that was not captured or refunded yet, in hundredths of its currency.
+    pub fn remaining(&self) -> i64 {
+        // Sums never exceed the whole amount. If a damaged store contains more, nothing remains.
+        self.amount.hundredths().saturating_sub(self.used).max(0)
     }
 }
 

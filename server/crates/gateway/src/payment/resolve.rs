@@ -191,7 +191,7 @@ impl Gateway {
     }
 }
 
-/// Asks a connector for a capture, a refund or, for any other payment type, a reversal. Writes nothing. Repeating the
+/// Asks a connector for a capture, an increment, a refund or, for any other payment type, a reversal. Writes nothing. Repeating the
 /// request is safe: the id of the payment is the idempotency key. `is_repeated`: the request may have been sent before.
 pub(crate) async fn send_modification(
     connector: &dyn Connector,
@@ -202,6 +202,7 @@ pub(crate) async fn send_modification(
     let modification_type = match payment.payment_type {
         PaymentType::Capture => ModificationType::Capture,
         PaymentType::Refund => ModificationType::Refund,
+        PaymentType::Preauthorization => ModificationType::Increment,
         _ => ModificationType::Reversal,
     };
     let original_reference = referenced.reference_for(modification_type);
@@ -223,6 +224,7 @@ pub(crate) async fn send_modification(
     };
     match modification_type {
         ModificationType::Capture => connector.capture(&modification).await,
+        ModificationType::Increment => connector.increment(&modification).await,
         ModificationType::Refund => connector.refund(&modification).await,
         ModificationType::Reversal | ModificationType::Chargeback | ModificationType::ChargebackReversal => {
             reverse_payment(connector, referenced, &modification).await

@@ -44,7 +44,7 @@ pub(crate) fn load_follow_ups(
     while let Some(row) = rows.next()? {
         let code = row.value(0)?.as_str()?;
         let Some(payment_type) = PaymentType::parse(code) else { continue };
-        follow_ups.push(FollowUpSummary { payment_type, hundredths: row.get(1)?, is_approved_or_pending: row.get(2)? });
+        follow_ups.push(FollowUpSummary { payment_type, hundredths: row.get(1)?, is_effective: row.get(2)? });
     }
     Ok(follow_ups)
 }
