@@ -22,6 +22,8 @@ pub struct Capabilities {
     pub captures: CaptureSupport,
     /// True if the amount of a preauthorization can be raised by increments.
     pub increments: bool,
+    /// True if captures of a preauthorization can exceed its amount.
+    pub overcapture: bool,
     /// The time of day, UTC, at which the acquirer books the day's debits and credits. From then on they cannot be
     /// reversed, only refunded. `None` if the acquirer has no such time; the gateway's own cut-off then applies.
     pub cut_off: Option<Time>,
@@ -70,6 +72,7 @@ impl Capabilities {
             currencies: None,
             captures: CaptureSupport::Parts,
             increments: true,
+            overcapture: true,
             cut_off: None,
             is_external,
         }
@@ -140,6 +143,18 @@ impl Capabilities {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks that the connector supports a capture of this amount, which exceeds what is authorized.
+    ///
+    /// # Errors
+    /// The missing capability, with result code `CAPTURE_NOT_SUPPORTED`.
+    pub fn check_overcapture(&self, amount: String) -> Result<(), MissingCapability> {
+        if self.overcapture {
+            return Ok(());
+        }
+        let message = "exceeds the authorized amount: the acquirer takes no more than that";
+        Err(MissingCapability::new(codes::CAPTURE_NOT_SUPPORTED, "amount", amount, message))
     }
 
     /// Returns the time from `created` to the next cut-off, in which a debit or credit can be reversed; a whole day at

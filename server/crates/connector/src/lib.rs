@@ -28,7 +28,8 @@ pub use account::{BankNumber, CardSource, Cryptogram, FullAccount, FullBank, Ful
 pub use capabilities::{Capabilities, CaptureSupport, MissingCapability};
 pub use not_configured::NotConfigured;
 pub use order::{
-    AvsAddress, EarlierPayment, Inquiry, Modification, Order, OrderContext, OrderRequest, StandingInstructionParameters,
+    AvsAddress, CaptureTerms, EarlierPayment, Inquiry, Modification, Order, OrderContext, OrderRequest,
+    StandingInstructionParameters,
 };
 pub use outcome::{ConnectorOutcome, ConnectorResult, ShopperPage};
 pub use route::PaymentRoute;

@@ -125,11 +125,29 @@ pub struct Modification {
     pub amount: Amount,
     /// The text on the shopper's statement. Reversals have none, because the shopper sees no booking.
     pub descriptor: Option<String>,
+    /// The terms of a capture. The default for any other modification.
+    pub capture: CaptureTerms,
     /// The outcome that a sandbox merchant requests (`customParameters[forceResultCode]`).
     pub forced_result_code: Option<String>,
     /// True if the request may have been sent before. If the request fails this time, the earlier one may still have
     /// arrived.
     pub is_repeated: bool,
+}
+
+/// The terms of a capture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CaptureTerms {
+    /// True if it exceeds what is authorized.
+    pub is_overcapture: bool,
+    /// True if it is the last one, so that the acquirer can release what is left.
+    pub is_final: bool,
+}
+
+impl CaptureTerms {
+    /// Returns the terms of a payment that is a capture.
+    pub fn of_payment(payment: &Payment) -> Self {
+        Self { is_overcapture: payment.overcapture.is_some(), is_final: payment.is_final_capture() }
+    }
 }
 
 /// Facts about an earlier payment and its request, which never change.

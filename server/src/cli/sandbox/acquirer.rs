@@ -55,7 +55,10 @@ pub(in crate::cli) struct AcquirerOptions {
     acquirer_captures: CaptureChoice,
     /// Increments of a preauthorization: `taken`, or `refused` by the acquirer.
     #[arg(long, value_name = "HOW", env = "TILLGATE_ACQUIRER_INCREMENTS", value_enum, default_value = "taken")]
-    acquirer_increments: IncrementChoice,
+    acquirer_increments: TakenOrRefused,
+    /// Captures of more than the authorized amount: `taken`, or `refused` by the acquirer.
+    #[arg(long, value_name = "HOW", env = "TILLGATE_ACQUIRER_OVERCAPTURE", value_enum, default_value = "taken")]
+    acquirer_overcapture: TakenOrRefused,
     /// Time of day, UTC, at which the acquirer books debits and credits, which ends their reversal window: later they
     /// can only be refunded. Default: `--reversal-window` applies.
     #[arg(long, value_name = "HH:MM", env = "TILLGATE_ACQUIRER_CUT_OFF", value_parser = parse_cut_off)]
@@ -72,9 +75,9 @@ enum CaptureChoice {
     Whole,
 }
 
-/// Increments of a preauthorization at an acquirer.
+/// A choice about requests that not every acquirer takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum IncrementChoice {
+enum TakenOrRefused {
     Taken,
     Refused,
 }
@@ -115,7 +118,8 @@ impl AcquirerOptions {
                 CaptureChoice::OnePart => CaptureSupport::OnePart,
                 CaptureChoice::Whole => CaptureSupport::Whole,
             },
-            increments: self.acquirer_increments == IncrementChoice::Taken,
+            increments: self.acquirer_increments == TakenOrRefused::Taken,
+            overcapture: self.acquirer_overcapture == TakenOrRefused::Taken,
             cut_off: self.acquirer_cut_off,
             is_external: true,
         }

@@ -37,6 +37,10 @@ pub(super) static ROWS: &[Parameter] = &[
         "accept books a part of the amount if the acquirer approves only that part, such as the rest of a prepaid card; the response has requestedAmount. \
          decline, the default, reverses the part. Extension of the specification. A browser cannot set it.")
         .with_single_value(),
+    new_row("finalCapture", Optional, Format::OneOf(&["true", "false"]),
+        "true makes a capture (CP) the last one of its preauthorization, and releases what is left. Default: false. Extension of the specification. \
+         A browser cannot set it.")
+        .with_single_value(),
     new_row("overridePaymentType[brand]", Optional, OVERRIDES,
         "Different payment type for one brand, such as PA for a brand that cannot take money at once. Accepted only when a checkout is created.")
         .with_single_value(),

@@ -2,6 +2,7 @@
 
 pub mod attacks;
 pub mod capabilities;
+pub mod captures;
 pub mod connection_faults;
 pub mod events;
 pub mod faults;

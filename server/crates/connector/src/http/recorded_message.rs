@@ -280,11 +280,17 @@ impl DescribedRequest for AuthorizationRequest {
     }
 }
 
+/// Returns a flag that is sent only if it is true.
+fn said(flag: bool) -> Option<bool> {
+    flag.then_some(true)
+}
+
 impl DescribedRequest for ModificationRequest {
     fn describe(&self) -> (&PaymentData, MaskedFields) {
-        let Self { payment, reference, descriptor } = self;
+        let Self { payment, reference, descriptor, overcapture, last_capture } = self;
         let fields = MaskedFields::default().with_payment(payment);
-        (payment, fields.with("reference", reference).with("descriptor", descriptor))
+        let fields = fields.with("reference", reference).with("descriptor", descriptor);
+        (payment, fields.with("overcapture", &said(*overcapture)).with("lastCapture", &said(*last_capture)))
     }
 }
 

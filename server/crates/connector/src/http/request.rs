@@ -80,6 +80,8 @@ pub fn modification_request(
         payment: payment_data(&modification.merchant_id, &modification.reference, modification.amount)?,
         reference: reference.to_owned(),
         descriptor: modification.descriptor.clone(),
+        overcapture: modification.capture.is_overcapture,
+        last_capture: modification.capture.is_final,
     })
 }
 

@@ -50,7 +50,8 @@ impl ModificationType {
     /// Checks the matrix of modifications, payment types and states. Every combination that is not allowed has a
     /// documented code. Sums are checked afterwards by [`ModificationType::decide_amount`].
     ///
-    /// A preauthorization is closed when its lifetime ends, and the amount that was not captured is released. Its
+    /// A preauthorization is closed when its lifetime ends, and finished after its final capture. The amount that was not
+    /// captured is released then. Its
     /// increments are captured and reversed with it, so nothing refers to them. A debit
     /// or credit is closed when the connector's reversal window has ended and it is booked. After that it can only be
     /// refunded, and a debit charged back.
@@ -58,7 +59,7 @@ impl ModificationType {
     pub fn check_state(self, referenced: PaymentType, state: PaymentState) -> Result<(), ResultCode> {
         use ModificationType::{Capture, Chargeback, ChargebackReversal, Increment, Refund, Reversal};
         use PaymentType::{Capture as CP, Chargeback as CB, Credit as CD, Debit as DB, Preauthorization as PA, TwoStepDebit as PACP};
-        use PaymentState::{ChargedBack, Closed, Declined, Included, Open, Pending, Reversed, Used};
+        use PaymentState::{ChargedBack, Closed, Declined, Finished, Included, Open, Pending, Reversed, Used};
 
         match (self, referenced, state) {
             // change    referenced             state                   result
@@ -66,17 +67,18 @@ impl ModificationType {
 
             (Capture,    PA,                    Open | Used)         => Ok(()),
             (Capture,    PA,                    Closed)              => Err(codes::CAPTURE_TOO_LATE),
-            (Capture,    PA,                    Reversed)            => Err(codes::CAPTURE_VOLUME_EXCEEDED),
+            (Capture,    PA,                    Reversed | Finished) => Err(codes::CAPTURE_VOLUME_EXCEEDED),
             (Capture,    _,                     _)                   => Err(codes::CAPTURE_NEEDS_PREAUTHORIZATION),
 
             (Increment,  PA,                    Open | Used)         => Ok(()),
             (Increment,  PA,                    Closed)              => Err(codes::PREAUTHORIZATION_TOO_LATE),
-            (Increment,  PA,                    Reversed)            => Err(codes::REFERENCE_USED),
+            (Increment,  PA,                    Reversed | Finished) => Err(codes::REFERENCE_USED),
             (Increment,  PA,                    Declined)            => Err(codes::REFERENCE_DECLINED),
             (Increment,  _,                     _)                   => Err(codes::REFERENCE_OF_OTHER_TYPE),
 
             (Reversal,   PA,                    Included)            => Err(codes::REFERENCE_TYPE_NOT_POSSIBLE),
             (Reversal,   PA | DB | PACP | CD,   Open)                => Ok(()),
+            (Reversal,   PA,                    Finished)            => Err(codes::REVERSAL_OF_USED),
             (Reversal,   PA | DB | PACP | CD,   Used | Reversed)     => Err(codes::REVERSAL_OF_USED),
             (Reversal,   PA | DB | PACP | CD,   Closed)              => Err(codes::REVERSAL_NOT_POSSIBLE),
             (Reversal,   DB | PACP,             ChargedBack)         => Err(codes::REFERENCE_CHARGED_BACK),
@@ -102,7 +104,7 @@ impl ModificationType {
     /// Checks a modification of a payment. Returns the amount of the modification: the requested one, or the payment's
     /// whole amount if none is requested.
     ///
-    /// All captures together are at most the authorized amount with its increments, and all refunds together at most the
+    /// All captures together are at most the authorized amount with its increments and the tolerance, and all refunds together at most the
     /// captured or debited amount. A preauthorization that is captured completely has no increments any more. A reversal is always for the whole amount. A chargeback is at most the whole amount even after
     /// refunds: the bank has already taken the money, and the merchant disputes an amount that was paid back twice. The
     /// reversal of a chargeback is at most the amount of the chargeback.
@@ -118,7 +120,7 @@ impl ModificationType {
             return Err(codes::REFERENCE_CURRENCY_DIFFERS);
         }
         let (fits, code) = match self {
-            Self::Capture => (amount.hundredths() <= referenced.remaining(), codes::CAPTURE_VOLUME_EXCEEDED),
+            Self::Capture => (amount.hundredths() <= referenced.capturable(), codes::CAPTURE_VOLUME_EXCEEDED),
             Self::Refund => (amount.hundredths() <= referenced.remaining(), codes::REFUND_VOLUME_EXCEEDED),
             Self::Increment if referenced.remaining() == 0 => (false, codes::REFERENCE_USED),
             Self::Increment => (adds_to_amount(whole, amount), codes::REFERENCE_AMOUNT_TOO_HIGH),

@@ -55,6 +55,9 @@ pub struct Payment {
     /// The amount, with two decimals in stored and sent form.
     #[serde(with = "money")]
     pub amount: Amount,
+    /// The part of a capture that exceeds what was authorized for it. `None` if nothing of it does.
+    #[serde(default, with = "optional_money", skip_serializing_if = "Option::is_none")]
+    pub overcapture: Option<Amount>,
     /// The amount of its own request, if its connector has approved only a part of it. `amount` is that part.
     #[serde(default, with = "optional_money", skip_serializing_if = "Option::is_none")]
     pub requested: Option<Amount>,
@@ -132,6 +135,7 @@ impl Payment {
             payment_type,
             brand: brand.to_owned(),
             amount,
+            overcapture: None,
             requested: None,
             result,
             avs: None,

@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::money::Amount;
 
+use super::overcapture::Overcapture;
 use super::{Payment, PaymentType};
 
 /// The fields of a follow-up payment that the rules depend on.
@@ -14,6 +15,8 @@ pub struct FollowUpSummary {
     pub hundredths: i64,
     /// True if it is part of the sums, see [`Payment::is_effective_follow_up`].
     pub is_effective: bool,
+    /// True if it is the last capture of its preauthorization.
+    pub is_final: bool,
 }
 
 impl FollowUpSummary {
@@ -24,6 +27,7 @@ impl FollowUpSummary {
             payment_type: *payment_type,
             hundredths: amount.hundredths(),
             is_effective: payment.is_effective_follow_up(),
+            is_final: payment.is_final_capture(),
         }
     }
 }
@@ -58,6 +62,8 @@ pub enum PaymentState {
     ChargedBack,
     /// It is an increment: a part of the preauthorization that it refers to.
     Included,
+    /// Its last capture was made, and the rest of its amount is released.
+    Finished,
 }
 
 /// The properties of a payment that decide which modifications are allowed.
@@ -69,13 +75,15 @@ pub struct PaymentStatus {
     pub amount: Amount,
     /// The part of the amount that was captured or refunded, in hundredths of its currency.
     pub used: i64,
+    /// How much captures together can take above the amount, in hundredths of its currency.
+    pub tolerance: i64,
     /// The state.
     pub state: PaymentState,
 }
 
 impl PaymentState {
     /// Every state.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pending,
         Self::Declined,
         Self::Open,
@@ -84,17 +92,19 @@ impl PaymentState {
         Self::Reversed,
         Self::ChargedBack,
         Self::Included,
+        Self::Finished,
     ];
 }
 
 impl PaymentStatus {
     /// Computes the status of a payment from its follow-up payments. Declined ones are ignored, and pending ones count
     /// like successful ones, except increments: a pending one raises no amount. The first state that applies is:
-    /// pending, declined, included, reversed, charged back, closed, open, used. So a closed payment may be used in part.
+    /// pending, declined, included, reversed, charged back, finished, closed, open, used. So a closed payment may be used
+    /// in part.
     pub fn from_follow_ups(
         payment: &Payment,
         follow_ups: &[FollowUpSummary],
-        limits: &TimeLimits,
+        limits: &FollowUpLimits,
         now: Timestamp,
     ) -> Self {
         let of_type = |payment_type: PaymentType| {
@@ -116,21 +126,48 @@ impl PaymentStatus {
             PaymentState::Reversed
         } else if of_type(PaymentType::Chargeback).next().is_some() {
             PaymentState::ChargedBack
-        } else if now.duration_since(payment.created) >= limits.open_duration(payment.payment_type) {
+        } else if of_type(PaymentType::Capture).any(|capture| capture.is_final) {
+            PaymentState::Finished
+        } else if now.duration_since(payment.created) >= limits.times.open_duration(payment.payment_type) {
             PaymentState::Closed
         } else if parts().next().is_none() {
             PaymentState::Open
         } else {
             PaymentState::Used
         };
-        Self { payment_type: payment.payment_type, amount: amount.unwrap_or(own), used, state }
+        let amount = amount.unwrap_or(own);
+        let tolerance = match payment.payment_type {
+            PaymentType::Preauthorization => limits.overcapture.of_amount(amount),
+            _ => 0,
+        };
+        Self { payment_type: payment.payment_type, amount, used, tolerance, state }
+    }
+
+    /// Returns how much captures can still take, in hundredths of its currency.
+    pub fn capturable(&self) -> i64 {
+        self.amount.hundredths().saturating_add(self.tolerance).saturating_sub(self.used).max(0)
+    }
+
+    /// Returns the part of a capture that exceeds what is authorized. `None` if nothing of it does.
+    pub fn find_excess(&self, capture: Amount) -> Option<Amount> {
+        let excess = capture.hundredths().saturating_sub(self.remaining());
+        Amount::from_hundredths(excess, capture.currency()).filter(|_| excess > 0)
     }
 
     /// Returns the part of the amount that was not captured or refunded yet, in hundredths of its currency.
     pub fn remaining(&self) -> i64 {
-        // Sums never exceed the whole amount. If a damaged store contains more, nothing remains.
+        // Captures can take more than the amount, if the merchant's channel tolerates it.
         self.amount.hundredths().saturating_sub(self.used).max(0)
     }
+}
+
+/// Limits of the modifications of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FollowUpLimits {
+    /// The time limits.
+    pub times: TimeLimits,
+    /// How much more than the authorized amount captures can take.
+    pub overcapture: Overcapture,
 }
 
 /// Time limits of modifications, counted from the creation of the payment.

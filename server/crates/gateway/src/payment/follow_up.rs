@@ -15,7 +15,7 @@ use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::mode::ProcessingMode;
 use tillgate_domain::payment::{
-    INCREMENT, INDUSTRY_PRACTICE, ModificationType, Payment, PaymentStatus, PaymentType, TimeLimits,
+    FollowUpLimits, INCREMENT, INDUSTRY_PRACTICE, ModificationType, Payment, PaymentStatus, PaymentType,
 };
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::money::Amount;
@@ -51,7 +51,7 @@ struct FollowUp {
     new: Payment,
     /// The result, if it is known without a request to an external connector.
     result: Option<ResultCode>,
-    time_limits: TimeLimits,
+    limits: FollowUpLimits,
     connector: Option<Arc<dyn Connector>>,
     recorder: ResponseRecorder<Payment>,
 }
@@ -121,7 +121,7 @@ impl Gateway {
         // Boxed, because it moves through several futures to the writer's thread.
         let follow_up = Box::new(FollowUp {
             connector: route.map(|route| route.connector),
-            time_limits: self.time_limits_of(found),
+            limits: self.follow_up_limits_of(found),
             recorder: recorder.clone(),
             request,
             requested,
@@ -139,14 +139,6 @@ impl Gateway {
         let answer = wait_for_answer(send_modification(route.connector.as_ref(), &written, &referenced, false)).await;
         // Boxed, because modifications at in-process connectors would have to reserve its memory too.
         Ok(Box::pin(self.try_write_outcome(written, answer, recorder)).await)
-    }
-
-    /// Returns the time limits of the follow-up payments of a payment: the gateway's own, with the reversal window
-    /// of its external connector, if the connector has one.
-    pub(crate) fn time_limits_of(&self, payment: &Payment) -> TimeLimits {
-        let time_limits = self.options.time_limits;
-        let window = self.connector_reversal_window(payment);
-        TimeLimits { reversal_window: window.unwrap_or(time_limits.reversal_window), ..time_limits }
     }
 
     /// Returns the time from the creation of a payment to the end of its external connector's reversal window. `None`
@@ -192,26 +184,30 @@ impl FollowUp {
     /// # Errors
     /// If the earlier payment is gone, or its connector does not offer this operation.
     fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, (Arc<Payment>, Payment)), Refusal> {
-        let Self { request, requested, new, result, time_limits, connector, recorder } = self;
+        let Self { request, requested, new, result, limits, connector, recorder } = self;
         let now = new.created;
         let referenced = loaded.payment.ok_or_else(|| unknown_payment(Some(request.modification_type)))?;
         // Computed under the write lock. Two concurrent refunds could otherwise exceed the payment together.
-        let status = PaymentStatus::from_follow_ups(&referenced, &loaded.follow_ups, &time_limits, now);
+        let status = PaymentStatus::from_follow_ups(&referenced, &loaded.follow_ups, &limits, now);
         let decided = request.modification_type.decide_amount(&status, requested);
+        let is_capture = request.modification_type == ModificationType::Capture;
         // Some connectors take only one capture, so this depends on the captures that are written by now.
         if let (Ok(amount), Some(connector)) = (decided, &connector) {
             let is_captured = status.used > 0;
             let part = (amount < status.amount).then(|| amount.to_string());
-            connector
-                .capabilities()
-                .check_follow_up(request.modification_type, part, is_captured)
-                .map_err(refuse_missing_capability)?;
+            let capabilities = connector.capabilities();
+            let checked = capabilities.check_follow_up(request.modification_type, part, is_captured);
+            checked.map_err(refuse_missing_capability)?;
+            if is_capture && status.find_excess(amount).is_some() {
+                capabilities.check_overcapture(amount.to_string()).map_err(refuse_missing_capability)?;
+            }
         }
+        let excess = decided.ok().filter(|_| is_capture).and_then(|amount| status.find_excess(amount));
         let (amount, result) = match decided {
             Ok(amount) => (amount, result.unwrap_or(codes::PENDING)),
             Err(code) => (new.amount, code),
         };
-        let mut payment = Payment { amount, result, ..new };
+        let mut payment = Payment { amount, result, overcapture: excess, ..new };
         // The merchant is notified of a pending payment only if the response says so. That is known after the request
         // to the connector.
         payment.unannounced = payment.awaits_connector();
@@ -231,7 +227,7 @@ impl Gateway {
         let found = self.store.load_with_follow_ups(&self.visible_entities(entity), &id)?;
         let (payment, links) = found.ok_or_else(|| unknown_payment(None))?;
         let status =
-            PaymentStatus::from_follow_ups(&payment, &links, &self.time_limits_of(&payment), self.now_of(entity));
+            PaymentStatus::from_follow_ups(&payment, &links, &self.follow_up_limits_of(&payment), self.now_of(entity));
         Ok((payment, status))
     }
 }

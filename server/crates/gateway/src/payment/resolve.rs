@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use jiff::SignedDuration;
 use tillgate_connector::recorded_messages::collect_messages;
-use tillgate_connector::{Connector, ConnectorOutcome, EarlierPayment, Inquiry, Modification};
+use tillgate_connector::{CaptureTerms, Connector, ConnectorOutcome, EarlierPayment, Inquiry, Modification};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use tillgate_shared::result::codes;
@@ -180,6 +180,7 @@ impl Gateway {
             connector_tx_ids: ConnectorTxIds::default(),
             amount,
             descriptor: None,
+            capture: CaptureTerms::default(),
             forced_result_code: None,
             is_repeated: true,
         };
@@ -219,6 +220,7 @@ pub(crate) async fn send_modification(
             payment.amount
         },
         descriptor: Some(payment.descriptor.clone()),
+        capture: CaptureTerms::of_payment(payment),
         forced_result_code: payment.parameters.get(order::FORCED_RESULT).map(str::to_owned),
         is_repeated,
     };

@@ -85,7 +85,7 @@ impl Gateway {
     ) -> Result<Option<ChangeablePayment>, Failure> {
         let Some((payment, follow_ups)) = self.store.load_with_follow_ups(entities, id)? else { return Ok(None) };
         let now = self.now_of_id(&payment.entity);
-        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.time_limits_of(&payment), now);
+        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.follow_up_limits_of(&payment), now);
         let acts = self.find_possible_acts(&payment, &status);
         Ok(Some(ChangeablePayment { payment, status, acts }))
     }

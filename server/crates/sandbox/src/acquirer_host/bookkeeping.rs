@@ -56,6 +56,9 @@ pub enum BookingResult {
     KeyReused,
 }
 
+/// Largest tolerance of captures: a fifth of the authorized amount.
+const MAX_TOLERANCE: u64 = 5;
+
 type LedgerResult = Result<BookingResult, StoreError>;
 
 /// Books an authorization, a debit or a credit with the issuer's decision. If it is approved and the request has a
@@ -112,7 +115,7 @@ pub fn book_modification(
             None => None,
         };
         let sum = match &original {
-            Some(original) => decide_modification(original, kind, payment),
+            Some(original) => decide_modification(original, kind, request),
             None => Err(code::NOT_FOUND.to_owned()),
         };
         let original = original.filter(|original| original.entry.merchant_id == payment.merchant_id);
@@ -120,7 +123,12 @@ pub fn book_modification(
             (Ok(raised), Some(original)) if kind == EntryKind::Increment => {
                 ledger.set_raised(original.number, *raised)?;
             }
-            (Ok(used), Some(original)) => ledger.set_used(original.number, *used)?,
+            (Ok(used), Some(original)) => {
+                ledger.set_used(original.number, *used)?;
+                if kind == EntryKind::Capture && request.last_capture {
+                    ledger.set_finished(original.number, true)?;
+                }
+            }
             _ => {}
         }
         let code = sum.err().unwrap_or_else(|| code::APPROVED.to_owned());
@@ -137,9 +145,10 @@ pub fn book_modification(
 ///
 /// # Errors
 /// The response code of the decline: 25 for another merchant's original, 12 for an original of the wrong kind, 21 if
-/// the original is not approved or is reversed, 13 for an amount of zero, more than the available amount, or another
+/// the original is not approved, is reversed or had its last capture, 13 for an amount of zero, more than the available amount, or another
 /// currency; and the issuer's code for an increment.
-fn decide_modification(original: &LedgerEntry, kind: EntryKind, payment: &PaymentData) -> Result<u64, String> {
+fn decide_modification(original: &LedgerEntry, kind: EntryKind, request: &ModificationRequest) -> Result<u64, String> {
+    let payment = &request.payment;
     use EntryKind::{Authorization, Capture, Credit, Debit, Increment, Refund};
     // Another merchant's transaction is treated as unknown.
     if original.entry.merchant_id != payment.merchant_id {
@@ -149,12 +158,16 @@ fn decide_modification(original: &LedgerEntry, kind: EntryKind, payment: &Paymen
         (Capture | Increment, Authorization) | (Refund, Debit | Capture | Credit) => {}
         _ => return Err(code::INVALID.to_owned()),
     }
-    if !original.is_effective() {
+    if !original.is_effective() || original.finished {
         return Err(code::NO_ACTION.to_owned());
     }
     let sum = match kind {
         Increment => original.raised.checked_add(payment.amount).filter(|raised| *raised <= MAX_AMOUNT),
-        _ => original.used.checked_add(payment.amount).filter(|used| *used <= original.usable_amount()),
+        _ => {
+            let usable = original.usable_amount();
+            let usable = if request.overcapture { usable.saturating_add(usable / MAX_TOLERANCE) } else { usable };
+            original.used.checked_add(payment.amount).filter(|used| *used <= usable)
+        }
     };
     match sum {
         Some(_) if payment.amount == 0 || payment.currency != original.entry.currency => Err(code::AMOUNT.to_owned()),
@@ -247,6 +260,7 @@ fn restore_amount(ledger: &LedgerTransaction<'_>, reversed: &LedgerEntry) -> Res
     };
     match kind {
         EntryKind::Capture | EntryKind::Refund => {
+            ledger.set_finished(original.number, false)?;
             ledger.set_used(original.number, original.used.saturating_sub(amount))
         }
         EntryKind::Increment => ledger.set_raised(original.number, original.raised.saturating_sub(amount)),

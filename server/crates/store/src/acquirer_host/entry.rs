@@ -155,6 +155,9 @@ pub struct LedgerEntry {
     /// Sum of the increments of an authorization in minor units, without reversed ones.
     #[serde(skip_serializing_if = "is_zero")]
     pub raised: u64,
+    /// True after the last capture of an authorization.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub finished: bool,
     /// The entry's other data.
     #[serde(flatten)]
     pub entry: NewEntry,
@@ -174,7 +177,7 @@ fn is_zero(amount: &u64) -> bool {
 }
 
 impl LedgerEntry {
-    /// Returns the amount that captures or refunds can take together, in minor units.
+    /// Returns the amount that captures or refunds can take together without a tolerance, in minor units.
     pub fn usable_amount(&self) -> u64 {
         self.entry.amount.saturating_add(self.raised)
     }

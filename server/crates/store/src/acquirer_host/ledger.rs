@@ -37,9 +37,9 @@ const MIGRATIONS: [&str; 6] = [
 ];
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
-const COLUMNS: &str = "number, key, fingerprint, kind, merchant, payment, original, amount, currency, used + used_raised, \
+const COLUMNS: &str = "number, key, fingerprint, kind, merchant, payment, original, amount, currency, used + used_above, \
      approved, reversed, undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, \
-     scheme_data, requested, raised";
+     scheme_data, requested, raised, finished";
 
 /// The ledger. Its queue serialises access from all threads.
 pub struct AcquirerLedger {
@@ -148,17 +148,27 @@ impl LedgerTransaction<'_> {
             ],
             |row| row.get(0),
         )?;
-        Ok(LedgerEntry { number, used: 0, raised: 0, entry })
+        Ok(LedgerEntry { number, used: 0, raised: 0, finished: false, entry })
     }
 
     /// Sets the used amount of an entry in minor units: the captured amount of an authorization, the refunded amount of
     /// any other entry. It replaces the earlier amount. An unknown number changes nothing.
     ///
     /// # Errors
-    /// If the ledger cannot be written, or the amount exceeds the entry's amount with its increments.
+    /// If the ledger cannot be written, or the amount exceeds the entry's amount with its increments by more than a
+    /// fifth.
     pub fn set_used(&self, number: i64, used: u64) -> Result<(), StoreError> {
-        let query = "UPDATE entry SET used = min(?2, amount), used_raised = max(?2 - amount, 0) WHERE number = ?1";
+        let query = "UPDATE entry SET used = min(?2, amount), used_above = max(?2 - amount, 0) WHERE number = ?1";
         self.session.execute(query, params![number, amount_to_column(used)?])?;
+        Ok(())
+    }
+
+    /// Releases what is left of an authorization after its last capture.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written.
+    pub fn set_finished(&self, number: i64, finished: bool) -> Result<(), StoreError> {
+        self.session.execute("UPDATE entry SET finished = ?2 WHERE number = ?1", params![number, finished])?;
         Ok(())
     }
 
@@ -222,6 +232,7 @@ fn read_entry(row: &Row<'_>) -> tillgate_engine::Result<LedgerEntry> {
         number: row.get(0)?,
         used: read_amount(row, 9)?,
         raised: read_amount(row, 24)?,
+        finished: row.get(25)?,
         entry: NewEntry {
             key: row.get(1)?,
             fingerprint: row.get(2)?,

@@ -2,7 +2,7 @@
 //! rules of the domain.
 //!
 //! - The captures, or refunds, of a payment are together at most its amount, of a preauthorization with its approved
-//!   increments. Only preauthorizations have increments, and increments have none (triggers on `payment_link`).
+//!   increments. Captures can exceed that by their overcapture, together by a fifth. One capture is the last one. Only preauthorizations have increments, and increments have none (triggers on `payment_link`).
 //! - A payment is reversed once, and only while nothing was captured or refunded. It is charged back once, and the
 //!   chargeback is reversed once, at most with its amount (triggers on `payment_link`).
 //! - A follow-up payment refers to a payment of the same entity, and its amount is not negative (triggers on
@@ -27,18 +27,20 @@ use crate::StoreError;
 /// constraint is violated.
 pub(super) fn write_payment_link(session: &dyn Session, payment: &Payment) -> Result<(), StoreError> {
     let Some(referenced) = &payment.referenced else { return Ok(()) };
-    let FollowUpSummary { payment_type, hundredths, is_effective } = FollowUpSummary::from_payment(payment);
+    let FollowUpSummary { payment_type, hundredths, is_effective, is_final } = FollowUpSummary::from_payment(payment);
     session.send(
         // Only the result of a follow-up payment changes later. Its type and its amount stay.
-        "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
+        "INSERT INTO payment_link (referenced, id, type, hundredths, approved, entity, overcapture, is_final)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (referenced, id) DO UPDATE SET approved = ?5",
         params![
             referenced.as_str(),
             payment.id.as_str(),
             payment_type.code(),
             hundredths,
             is_effective,
-            payment.entity.as_str()
+            payment.entity.as_str(),
+            payment.overcapture.map_or(0, |excess| excess.hundredths()),
+            is_final
         ],
     )?;
     Ok(())

@@ -36,7 +36,7 @@ pub struct PaymentStateFields {
     /// Refunded part.
     #[serde(skip_serializing_if = "Option::is_none")]
     refunded_amount: Option<AmountText>,
-    /// Part of a closed or reversed preauthorization that was released.
+    /// Part of a closed, reversed or finally captured preauthorization that was released.
     #[serde(skip_serializing_if = "Option::is_none")]
     released_amount: Option<AmountText>,
 }
@@ -62,12 +62,13 @@ impl<'a> PaymentStatusFields<'a> {
 }
 
 impl From<&PaymentStatus> for PaymentStateFields {
-    /// Returns `state`, `capturedAmount` (of a preauthorization) or `refundedAmount`, and `releasedAmount` of a closed
-    /// or reversed preauthorization. An amount of zero is left out. Returns nothing if [`state_name`] is `None`.
+    /// Returns `state`, `capturedAmount` (of a preauthorization) or `refundedAmount`, and `releasedAmount` of a closed,
+    /// reversed or finished preauthorization. An amount of zero is left out. Returns nothing if [`state_name`] is `None`.
     fn from(status: &PaymentStatus) -> Self {
         let Some(state) = state_name(status) else { return Self::default() };
         let reserves = status.payment_type == PaymentType::Preauthorization;
-        let is_released = reserves && matches!(status.state, PaymentState::Closed | PaymentState::Reversed);
+        let is_released =
+            reserves && matches!(status.state, PaymentState::Closed | PaymentState::Reversed | PaymentState::Finished);
         let amount_of = |hundredths: i64| {
             let amount = Amount::from_hundredths(hundredths, status.amount.currency());
             amount.filter(|_| hundredths > 0).map(AmountText)
@@ -87,6 +88,7 @@ fn state_name(status: &PaymentStatus) -> Option<&'static str> {
     match status.state {
         PaymentState::Pending | PaymentState::Declined | PaymentState::Open | PaymentState::Included => None,
         PaymentState::Reversed => Some("REVERSED"),
+        PaymentState::Finished => Some("CAPTURED"),
         PaymentState::ChargedBack => Some("CHARGED_BACK"),
         PaymentState::Closed if reserves && !nothing_left => Some("EXPIRED"),
         PaymentState::Closed if untouched => None,

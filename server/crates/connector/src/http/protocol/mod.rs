@@ -128,6 +128,12 @@ pub struct ModificationRequest {
     /// Text for the shopper's statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptor: Option<String>,
+    /// True if a capture exceeds what is authorized, within the tolerance of the merchant's contract.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overcapture: bool,
+    /// True if a capture is the last one, so that the rest can be released.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub last_capture: bool,
 }
 
 /// The body of `reverse` and `inquire`: the idempotency key of an earlier request, and its payment.

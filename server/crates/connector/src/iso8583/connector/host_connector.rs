@@ -265,6 +265,7 @@ fn describe_capabilities(config: &Iso8583Config) -> Capabilities {
         payment_types: Some(supported.map(|(payment_type, _)| payment_type).collect()),
         brands: Some(Brand::cards().iter().filter(takes_brand).map(|brand| brand.code.to_owned()).collect()),
         captures: config.captures,
+        overcapture: config.overcapture,
         increments: config.dialect.request(IsoRequestKind::Increment).is_some(),
         cut_off: config.cut_off,
         ..Capabilities::without_limits(true)

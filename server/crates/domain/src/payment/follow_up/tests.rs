@@ -5,14 +5,19 @@ use proptest::prelude::*;
 use tillgate_shared::money::Currency;
 
 use super::*;
+use crate::payment::overcapture::Overcapture;
 use crate::payment::sample::sample_payment;
-use crate::payment::{FollowUpSummary, Payment, TimeLimits};
+use crate::payment::{FollowUpLimits, FollowUpSummary, Payment, TimeLimits};
 
 const HOUR: i64 = 3600;
-const TIME_LIMITS: TimeLimits = TimeLimits {
-    authorization_lifetime: SignedDuration::from_secs(100 * HOUR),
-    reversal_window: SignedDuration::from_secs(24 * HOUR),
-};
+/// Without a tolerance of captures.
+fn limits() -> FollowUpLimits {
+    let times = TimeLimits {
+        authorization_lifetime: SignedDuration::from_secs(100 * HOUR),
+        reversal_window: SignedDuration::from_secs(24 * HOUR),
+    };
+    FollowUpLimits { times, overcapture: Overcapture::default() }
+}
 
 fn create_amount(hundredths: i64, currency: &str) -> Amount {
     Amount::from_hundredths(hundredths, Currency::parse(currency).unwrap()).unwrap()
@@ -36,66 +41,67 @@ fn create_payment(
 
 /// Creates the status of a payment of 92.00 euros.
 fn create_status(payment_type: PaymentType, state: PaymentState, remaining: i64) -> PaymentStatus {
-    PaymentStatus { payment_type, amount: create_amount(9200, "EUR"), used: 9200 - remaining, state }
+    PaymentStatus { payment_type, amount: create_amount(9200, "EUR"), used: 9200 - remaining, tolerance: 0, state }
 }
 
 /// Modification, type of the payment, and the result in each state: Pending, Declined, Open, Used, Closed, Reversed,
-/// ChargedBack, Included. `yes` means allowed; a number is the end of the code of the refusal (`400.510` is 700.400.510).
+/// ChargedBack, Included, Finished. `yes` means allowed; a number is the end of the code of the refusal (`400.510` is
+/// 700.400.510).
 const MATRIX: &str = "
-    CP  PA     400.570  400.510  yes      yes      300.400  400.100  400.510  400.510
-    CP  DB     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510
-    CP  PA.CP  400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510
-    CP  CD     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510
-    CP  CP     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510
-    CP  RV     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510
-    CP  RF     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510
-    CP  CB     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510
-    CP  CR     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510
-    RV  PA     400.570  400.530  yes      400.300  300.700  400.300  400.530  300.100
-    RV  DB     400.570  400.530  yes      400.300  300.700  400.300  300.600  400.530
-    RV  PA.CP  400.570  400.530  yes      400.300  300.700  400.300  300.600  400.530
-    RV  CD     400.570  400.530  yes      400.300  300.700  400.300  400.530  400.530
-    RV  CP     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    RV  RV     400.570  400.530  400.530  400.530  400.530  400.530  400.530  400.530
-    RV  RF     400.570  400.530  400.530  400.530  400.530  400.530  400.530  400.530
-    RV  CB     400.570  400.530  400.530  400.530  400.530  400.530  400.530  400.530
-    RV  CR     400.570  400.530  400.530  400.530  400.530  400.530  400.530  400.530
-    RF  PA     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520
-    RF  DB     400.570  400.520  yes      yes      yes      400.200  300.600  400.520
-    RF  PA.CP  400.570  400.520  yes      yes      yes      400.200  300.600  400.520
-    RF  CD     400.570  400.520  yes      yes      yes      400.200  400.520  400.520
-    RF  CP     400.570  400.520  yes      yes      yes      400.520  300.600  400.520
-    RF  RV     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520
-    RF  RF     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520
-    RF  CB     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520
-    RF  CR     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520
-    CB  PA     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550
-    CB  DB     400.570  400.550  yes      yes      yes      400.400  400.400  400.550
-    CB  PA.CP  400.570  400.550  yes      yes      yes      400.400  400.400  400.550
-    CB  CD     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550
-    CB  CP     400.570  400.550  yes      yes      yes      400.400  400.400  400.550
-    CB  RV     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550
-    CB  RF     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550
-    CB  CB     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550
-    CB  CR     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550
-    CR  PA     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    CR  DB     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    CR  PA.CP  400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    CR  CD     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    CR  CP     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    CR  RV     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    CR  RF     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    CR  CB     400.570  300.700  yes      yes      yes      400.300  300.700  300.700
-    CR  CR     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100
-    PA  PA     400.570  300.200  yes      yes      500.002  300.300  100.700  100.700
-    PA  DB     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700
-    PA  PA.CP  400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700
-    PA  CD     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700
-    PA  CP     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700
-    PA  RV     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700
-    PA  RF     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700
-    PA  CB     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700
-    PA  CR     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700
+    CP  PA     400.570  400.510  yes      yes      300.400  400.100  400.510  400.510  400.100
+    CP  DB     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510  400.510
+    CP  PA.CP  400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510  400.510
+    CP  CD     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510  400.510
+    CP  CP     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510  400.510
+    CP  RV     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510  400.510
+    CP  RF     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510  400.510
+    CP  CB     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510  400.510
+    CP  CR     400.570  400.510  400.510  400.510  400.510  400.510  400.510  400.510  400.510
+    RV  PA     400.570  400.530  yes      400.300  300.700  400.300  400.530  300.100  400.300
+    RV  DB     400.570  400.530  yes      400.300  300.700  400.300  300.600  400.530  400.530
+    RV  PA.CP  400.570  400.530  yes      400.300  300.700  400.300  300.600  400.530  400.530
+    RV  CD     400.570  400.530  yes      400.300  300.700  400.300  400.530  400.530  400.530
+    RV  CP     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    RV  RV     400.570  400.530  400.530  400.530  400.530  400.530  400.530  400.530  400.530
+    RV  RF     400.570  400.530  400.530  400.530  400.530  400.530  400.530  400.530  400.530
+    RV  CB     400.570  400.530  400.530  400.530  400.530  400.530  400.530  400.530  400.530
+    RV  CR     400.570  400.530  400.530  400.530  400.530  400.530  400.530  400.530  400.530
+    RF  PA     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520  400.520
+    RF  DB     400.570  400.520  yes      yes      yes      400.200  300.600  400.520  400.520
+    RF  PA.CP  400.570  400.520  yes      yes      yes      400.200  300.600  400.520  400.520
+    RF  CD     400.570  400.520  yes      yes      yes      400.200  400.520  400.520  400.520
+    RF  CP     400.570  400.520  yes      yes      yes      400.520  300.600  400.520  400.520
+    RF  RV     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520  400.520
+    RF  RF     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520  400.520
+    RF  CB     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520  400.520
+    RF  CR     400.570  400.520  400.520  400.520  400.520  400.520  400.520  400.520  400.520
+    CB  PA     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550  400.550
+    CB  DB     400.570  400.550  yes      yes      yes      400.400  400.400  400.550  400.550
+    CB  PA.CP  400.570  400.550  yes      yes      yes      400.400  400.400  400.550  400.550
+    CB  CD     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550  400.550
+    CB  CP     400.570  400.550  yes      yes      yes      400.400  400.400  400.550  400.550
+    CB  RV     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550  400.550
+    CB  RF     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550  400.550
+    CB  CB     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550  400.550
+    CB  CR     400.570  400.550  400.550  400.550  400.550  400.550  400.550  400.550  400.550
+    CR  PA     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    CR  DB     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    CR  PA.CP  400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    CR  CD     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    CR  CP     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    CR  RV     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    CR  RF     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    CR  CB     400.570  300.700  yes      yes      yes      400.300  300.700  300.700  300.700
+    CR  CR     400.570  300.100  300.100  300.100  300.100  300.100  300.100  300.100  300.100
+    PA  PA     400.570  300.200  yes      yes      500.002  300.300  100.700  100.700  300.300
+    PA  DB     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700  100.700
+    PA  PA.CP  400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700  100.700
+    PA  CD     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700  100.700
+    PA  CP     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700  100.700
+    PA  RV     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700  100.700
+    PA  RF     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700  100.700
+    PA  CB     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700  100.700
+    PA  CR     400.570  100.700  100.700  100.700  100.700  100.700  100.700  100.700  100.700
 ";
 
 #[test]
@@ -148,7 +154,7 @@ fn sums_are_kept_to_the_hundredth() {
 fn an_authorisation_ends_with_its_lifetime_and_a_debit_is_booked_at_the_cut_off() {
     let state = |payment_type, seconds| {
         let payment = create_payment(1, payment_type, create_amount(9200, "EUR"), at_second(0), codes::TEST_INTERNAL);
-        PaymentStatus::from_follow_ups(&payment, &[], &TIME_LIMITS, at_second(seconds)).state
+        PaymentStatus::from_follow_ups(&payment, &[], &limits(), at_second(seconds)).state
     };
     assert_eq!(state(PaymentType::Preauthorization, 100 * HOUR - 1), PaymentState::Open);
     assert_eq!(state(PaymentType::Preauthorization, 100 * HOUR), PaymentState::Closed);
@@ -167,7 +173,7 @@ fn what_was_refused_takes_nothing_away_and_what_is_pending_does() {
     {
         let follow_up = summarize_follow_up(&refund(result));
         assert_eq!(
-            PaymentStatus::from_follow_ups(&debit, &[follow_up], &TIME_LIMITS, at_second(2)).remaining(),
+            PaymentStatus::from_follow_ups(&debit, &[follow_up], &limits(), at_second(2)).remaining(),
             remaining,
             "{result}"
         );
@@ -183,6 +189,7 @@ fn summarize_follow_up(payment: &Payment) -> FollowUpSummary {
             PaymentType::Preauthorization => payment.is_approved(),
             _ => payment.is_approved() || payment.result.is_pending(),
         },
+        is_final: false,
     }
 }
 
@@ -230,7 +237,7 @@ impl PaymentLedger {
             .filter(|(_, of)| *of == Some(target))
             .map(|(payment, _)| summarize_follow_up(payment))
             .collect();
-        PaymentStatus::from_follow_ups(&self.payments[target].0, &follow_ups, &TIME_LIMITS, at_second(self.now))
+        PaymentStatus::from_follow_ups(&self.payments[target].0, &follow_ups, &limits(), at_second(self.now))
     }
 
     /// Moves the clock, and adds the follow-up payment with its result, whether allowed or not. The amount is a share
@@ -276,7 +283,7 @@ fn only_an_approved_increment_raises_what_can_be_captured_and_reversed() {
         [(codes::PENDING, 9200), (codes::CAPTURE_VOLUME_EXCEEDED, 9200), (codes::TEST_INTERNAL, 10_000)]
     {
         let follow_up = FollowUpSummary::from_payment(&increment(result));
-        let status = PaymentStatus::from_follow_ups(&original, &[follow_up], &TIME_LIMITS, at_second(2));
+        let status = PaymentStatus::from_follow_ups(&original, &[follow_up], &limits(), at_second(2));
         assert_eq!((status.state, status.amount, status.remaining()), (PaymentState::Open, amount(whole), whole));
         for modification in [ModificationType::Capture, ModificationType::Reversal] {
             assert_eq!(modification.decide_amount(&status, None), Ok(amount(whole)), "{modification:?}");
@@ -286,8 +293,69 @@ fn only_an_approved_increment_raises_what_can_be_captured_and_reversed() {
             Err(codes::CAPTURE_VOLUME_EXCEEDED)
         );
     }
-    let itself = PaymentStatus::from_follow_ups(&increment(codes::TEST_INTERNAL), &[], &TIME_LIMITS, at_second(2));
+    let itself = PaymentStatus::from_follow_ups(&increment(codes::TEST_INTERNAL), &[], &limits(), at_second(2));
     assert_eq!(itself.state, PaymentState::Included);
+}
+
+#[test]
+fn a_final_capture_releases_the_rest_as_long_as_it_is_not_declined() {
+    let original = create_payment(
+        1,
+        PaymentType::Preauthorization,
+        create_amount(9200, "EUR"),
+        at_second(0),
+        codes::TEST_INTERNAL,
+    );
+    for (result, expected) in [
+        (codes::TEST_INTERNAL, PaymentState::Finished),
+        (codes::PENDING, PaymentState::Finished),
+        (codes::CAPTURE_VOLUME_EXCEEDED, PaymentState::Open),
+    ] {
+        let mut capture = create_payment(2, PaymentType::Capture, create_amount(5000, "EUR"), at_second(1), result);
+        capture.parameters.set("finalCapture", "true");
+        let follow_ups = [FollowUpSummary::from_payment(&capture)];
+        let status = PaymentStatus::from_follow_ups(&original, &follow_ups, &limits(), at_second(2));
+        assert_eq!(status.state, expected, "{result}");
+        capture.parameters.set("finalCapture", "false");
+        let follow_ups = [FollowUpSummary::from_payment(&capture)];
+        let status = PaymentStatus::from_follow_ups(&original, &follow_ups, &limits(), at_second(2));
+        assert_ne!(status.state, PaymentState::Finished, "{result}");
+    }
+}
+
+#[test]
+fn captures_take_the_tolerance_and_no_more() {
+    let original = create_payment(
+        1,
+        PaymentType::Preauthorization,
+        create_amount(9200, "EUR"),
+        at_second(0),
+        codes::TEST_INTERNAL,
+    );
+    let limits = FollowUpLimits { overcapture: "15".parse().unwrap(), ..limits() };
+    let capture = |hundredths| {
+        create_payment(2, PaymentType::Capture, create_amount(hundredths, "EUR"), at_second(1), codes::TEST_INTERNAL)
+    };
+    let status = |captured: &[i64]| {
+        let follow_ups: Vec<_> =
+            captured.iter().map(|hundredths| FollowUpSummary::from_payment(&capture(*hundredths))).collect();
+        PaymentStatus::from_follow_ups(&original, &follow_ups, &limits, at_second(2))
+    };
+    let decide = |captured: &[i64], hundredths| {
+        let amount = create_amount(hundredths, "EUR");
+        let decided = ModificationType::Capture.decide_amount(&status(captured), Some(amount));
+        decided.map(|amount| status(captured).find_excess(amount).map_or(0, |excess| excess.hundredths()))
+    };
+    assert_eq!(decide(&[], 9200), Ok(0));
+    assert_eq!(decide(&[], 10_580), Ok(1380));
+    assert_eq!(decide(&[], 10_581), Err(codes::CAPTURE_VOLUME_EXCEEDED));
+    assert_eq!(decide(&[9000], 300), Ok(100));
+    assert_eq!(decide(&[9000, 300], 1280), Ok(1280));
+    assert_eq!(decide(&[9000, 300], 1281), Err(codes::CAPTURE_VOLUME_EXCEEDED));
+    // The tolerance is of captures alone.
+    let debit = Payment { payment_type: PaymentType::Debit, ..original.clone() };
+    assert_eq!(PaymentStatus::from_follow_ups(&debit, &[], &limits, at_second(2)).tolerance, 0);
+    assert_eq!(ModificationType::Capture.decide_amount(&status(&[]), None), Ok(create_amount(9200, "EUR")));
 }
 
 #[test]
