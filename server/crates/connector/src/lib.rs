@@ -100,7 +100,8 @@ pub trait Connector: Send + Sync {
     /// Refunds an amount, or a part of it.
     async fn refund(&self, modification: &Modification) -> ConnectorOutcome;
 
-    /// Reverses a payment as a whole, of a preauthorization with its increments, also one with an unknown outcome. After an approval the payment has no effect.
+    /// Reverses a payment as a whole, of a preauthorization with its increments, also one with an unknown outcome.
+    /// After an approval the payment has no effect.
     async fn reverse(&self, modification: &Modification) -> ConnectorOutcome;
 
     /// Asks for the outcome of an earlier request. Returns `None` if the connector answers, but not with an outcome: it

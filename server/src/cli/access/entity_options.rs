@@ -73,8 +73,8 @@ pub(in crate::cli) struct EntityOptions {
     /// debit, and the acquirer gets it. Channels without an own value use that of their merchant.
     #[arg(long, value_name = "ID", value_parser = parse_sepa_creditor_id)]
     sepa_creditor_id: Option<String>,
-    /// Percent by which captures can exceed the authorized amount, 0 to 20, if the acquirer takes such captures. Channels
-    /// without an own value use that of their merchant.
+    /// Percent by which captures can exceed the authorized amount, 0 to 20, if the acquirer takes such captures.
+    /// Channels without an own value use that of their merchant.
     #[arg(long, value_name = "PERCENT")]
     overcapture: Option<Overcapture>,
     /// Days for which a preauthorization can be captured or reversed, 1 to 30, or `default` for the time of

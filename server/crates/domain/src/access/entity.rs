@@ -95,12 +95,12 @@ pub struct EntitySettings {
     /// uses that of its merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sepa_creditor_id: Option<String>,
-    /// How much more than the authorized amount captures can take. A channel without its own value uses that of its
+    /// Tolerance of captures above the authorized amount. A channel without its own value uses that of its
     /// merchant.
     #[serde(skip_serializing_if = "Overcapture::is_none")]
     pub overcapture: Overcapture,
-    /// Days for which a preauthorization can be captured, 1 to 30. `None` for the gateway's own time. A channel without its
-    /// own value uses that of its merchant.
+    /// Days for which a preauthorization can be captured, 1 to 30. `None` for the gateway's own time. A channel without
+    /// its own value uses that of its merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authorization_days: Option<u8>,
     /// The look of the payment form. A channel has each part that it has not chosen from its merchant.

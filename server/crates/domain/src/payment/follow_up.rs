@@ -1,6 +1,6 @@
 //! Follow-up payments: the modifications of a payment (capture, increment, reversal, refund, chargeback), and the rules
-//! that allow them. [`ModificationType::check_state`] is the matrix of types and states, and [`ModificationType::decide_amount`]
-//! limits the amount, such as that of a partial refund.
+//! that allow them. [`ModificationType::check_state`] is the matrix of types and states, and
+//! [`ModificationType::decide_amount`] limits the amount, such as that of a partial refund.
 
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{Operation, Parameters};
@@ -50,11 +50,10 @@ impl ModificationType {
     /// Checks the matrix of modifications, payment types and states. Every combination that is not allowed has a
     /// documented code. Sums are checked afterwards by [`ModificationType::decide_amount`].
     ///
-    /// A preauthorization is closed when its lifetime ends, and finished after its final capture. The amount that was not
-    /// captured is released then. Its
-    /// increments are captured and reversed with it, so nothing refers to them. A debit
-    /// or credit is closed when the connector's reversal window has ended and it is booked. After that it can only be
-    /// refunded, and a debit charged back.
+    /// A preauthorization is closed when its lifetime ends, and finished after its final capture. The amount that was
+    /// not captured is released then. Its increments are captured and reversed with it, so nothing refers to them. A
+    /// debit or credit is closed when the connector's reversal window has ended and it is booked. After that it can
+    /// only be refunded, and a debit charged back.
     #[rustfmt::skip] // keeps each rule on one line
     pub fn check_state(self, referenced: PaymentType, state: PaymentState) -> Result<(), ResultCode> {
         use ModificationType::{Capture, Chargeback, ChargebackReversal, Increment, Refund, Reversal};
@@ -104,10 +103,11 @@ impl ModificationType {
     /// Checks a modification of a payment. Returns the amount of the modification: the requested one, or the payment's
     /// whole amount if none is requested.
     ///
-    /// All captures together are at most the authorized amount with its increments and the tolerance, and all refunds together at most the
-    /// captured or debited amount. A preauthorization that is captured completely has no increments any more. A reversal is always for the whole amount. A chargeback is at most the whole amount even after
-    /// refunds: the bank has already taken the money, and the merchant disputes an amount that was paid back twice. The
-    /// reversal of a chargeback is at most the amount of the chargeback.
+    /// All captures together are at most the authorized amount with its increments and the tolerance, and all refunds
+    /// together at most the captured or debited amount. A preauthorization that is captured completely has no
+    /// increments any more. A reversal is always for the whole amount. A chargeback is at most the whole amount even
+    /// after refunds: the bank has already taken the money, and the merchant disputes an amount that was paid back
+    /// twice. The reversal of a chargeback is at most the amount of the chargeback.
     ///
     /// # Errors
     /// The code of [`ModificationType::check_state`], then that of another currency, of an amount that is too high (for

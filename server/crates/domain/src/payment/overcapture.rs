@@ -9,7 +9,7 @@ use tillgate_shared::money::Amount;
 /// Largest tolerance, in percent.
 const MAX_PERCENT: u8 = 20;
 
-/// How much more than the authorized amount captures can take together: 0 to 20 percent.
+/// Tolerance of captures above the authorized amount, together: 0 to 20 percent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Overcapture(u8);

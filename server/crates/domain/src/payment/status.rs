@@ -75,7 +75,7 @@ pub struct PaymentStatus {
     pub amount: Amount,
     /// The part of the amount that was captured or refunded, in hundredths of its currency.
     pub used: i64,
-    /// How much captures together can take above the amount, in hundredths of its currency.
+    /// Tolerance of captures above the amount, in hundredths of its currency.
     pub tolerance: i64,
     /// The state.
     pub state: PaymentState,
@@ -99,8 +99,8 @@ impl PaymentState {
 impl PaymentStatus {
     /// Computes the status of a payment from its follow-up payments. Declined ones are ignored, and pending ones count
     /// like successful ones, except increments: a pending one raises no amount. The first state that applies is:
-    /// pending, declined, included, reversed, charged back, finished, closed, open, used. So a closed payment may be used
-    /// in part.
+    /// pending, declined, included, reversed, charged back, finished, closed, open, used. So a closed payment may be
+    /// used in part.
     pub fn from_follow_ups(
         payment: &Payment,
         follow_ups: &[FollowUpSummary],
@@ -166,7 +166,7 @@ impl PaymentStatus {
 pub struct FollowUpLimits {
     /// The time limits.
     pub times: TimeLimits,
-    /// How much more than the authorized amount captures can take.
+    /// Tolerance of captures above the authorized amount.
     pub overcapture: Overcapture,
 }
 

@@ -1,6 +1,6 @@
 //! Follow-up payments: captures, increments, reversals, refunds and chargebacks of an earlier payment, and reversals of
-//! chargebacks. Each is decided under the write lock, against all earlier follow-up payments, so that concurrent refunds
-//! never exceed the payment. An increment raises the amount only when its approval is written.
+//! chargebacks. Each is decided under the write lock, against all earlier follow-up payments, so that concurrent
+//! refunds never exceed the payment. An increment raises the amount only when its approval is written.
 //!
 //! A request that breaks the rules is stored as a declined payment with an id, and is listed among the follow-up
 //! payments. A request that refers to no payment of the entity is refused without one.
@@ -68,9 +68,9 @@ enum RequestedAmount {
 }
 
 impl Gateway {
-    /// Captures, raises, reverses or refunds a payment of the entity or of one of its channels, or records its chargeback.
-    /// An external connector is asked after the amount is reserved; if its outcome is unknown, the returned payment is
-    /// pending. `scopes` are the access token's.
+    /// Captures, raises, reverses or refunds a payment of the entity or of one of its channels, or records its
+    /// chargeback. An external connector is asked after the amount is reserved; if its outcome is unknown, the returned
+    /// payment is pending. `scopes` are the access token's.
     ///
     /// # Errors
     /// 403 if the scopes do not cover the modification; 400 if there is no such payment, or 404 if `paymentType` is

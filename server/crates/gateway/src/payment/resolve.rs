@@ -192,8 +192,9 @@ impl Gateway {
     }
 }
 
-/// Asks a connector for a capture, an increment, a refund or, for any other payment type, a reversal. Writes nothing. Repeating the
-/// request is safe: the id of the payment is the idempotency key. `is_repeated`: the request may have been sent before.
+/// Asks a connector for a capture, an increment, a refund or, for any other payment type, a reversal. Writes nothing.
+/// Repeating the request is safe: the id of the payment is the idempotency key. `is_repeated`: the request may have
+/// been sent before.
 pub(crate) async fn send_modification(
     connector: &dyn Connector,
     payment: &Payment,

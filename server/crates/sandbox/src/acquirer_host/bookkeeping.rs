@@ -101,7 +101,8 @@ pub fn book_payment(
 }
 
 /// Books a capture, an increment or a refund, approved or declined. An approved one adds its amount to the used amount
-/// of its original, or to its raised amount. The entry names its original, unless that is unknown or belongs to another merchant.
+/// of its original, or to its raised amount. The entry names its original, unless that is unknown or belongs to another
+/// merchant.
 pub fn book_modification(
     ledger: &LedgerTransaction<'_>,
     call: &CallContext,
@@ -145,8 +146,8 @@ pub fn book_modification(
 ///
 /// # Errors
 /// The response code of the decline: 25 for another merchant's original, 12 for an original of the wrong kind, 21 if
-/// the original is not approved, is reversed or had its last capture, 13 for an amount of zero, more than the available amount, or another
-/// currency; and the issuer's code for an increment.
+/// the original is not approved, is reversed or had its last capture, 13 for an amount of zero, more than the available
+/// amount, or another currency; and the issuer's code for an increment.
 fn decide_modification(original: &LedgerEntry, kind: EntryKind, request: &ModificationRequest) -> Result<u64, String> {
     let payment = &request.payment;
     use EntryKind::{Authorization, Capture, Credit, Debit, Increment, Refund};

@@ -182,7 +182,8 @@ impl LedgerTransaction<'_> {
         Ok(())
     }
 
-    /// Marks an entry as reversed, and the increments of an authorization with it. If it waits for its shopper, it stops waiting and gets the response code 21.
+    /// Marks an entry as reversed, and the increments of an authorization with it. If it waits for its shopper, it
+    /// stops waiting and gets the response code 21.
     ///
     /// # Errors
     /// If the ledger cannot be written.

@@ -2,7 +2,9 @@
 //! rules of the domain.
 //!
 //! - The captures, or refunds, of a payment are together at most its amount, of a preauthorization with its approved
-//!   increments. Captures can exceed that by their overcapture, together by a fifth. One capture is the last one. Only preauthorizations have increments, and increments have none (triggers on `payment_link`).
+//!   increments. Captures can exceed that by their overcapture, together by a fifth, and one of them is the last one
+//!   (triggers on `payment_link`).
+//! - Only preauthorizations have increments, and increments have none (triggers on `payment_link`).
 //! - A payment is reversed once, and only while nothing was captured or refunded. It is charged back once, and the
 //!   chargeback is reversed once, at most with its amount (triggers on `payment_link`).
 //! - A follow-up payment refers to a payment of the same entity, and its amount is not negative (triggers on

@@ -63,7 +63,8 @@ impl<'a> PaymentStatusFields<'a> {
 
 impl From<&PaymentStatus> for PaymentStateFields {
     /// Returns `state`, `capturedAmount` (of a preauthorization) or `refundedAmount`, and `releasedAmount` of a closed,
-    /// reversed or finished preauthorization. An amount of zero is left out. Returns nothing if [`state_name`] is `None`.
+    /// reversed or finished preauthorization. An amount of zero is left out. Returns nothing if [`state_name`] is
+    /// `None`.
     fn from(status: &PaymentStatus) -> Self {
         let Some(state) = state_name(status) else { return Self::default() };
         let reserves = status.payment_type == PaymentType::Preauthorization;

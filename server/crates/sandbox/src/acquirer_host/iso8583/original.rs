@@ -15,8 +15,8 @@ pub(super) struct OriginalReference {
 }
 
 /// Finds the original: by the original data elements, or else by the reference. An authorization code has to match it.
-/// Of several entries with the reference, one is preferred that can be captured, raised or refunded, and among them the first
-/// one that has enough left. Returns `None` if the merchant has no such entry.
+/// Of several entries with the reference, one is preferred that can be captured, raised or refunded, and among them the
+/// first one that has enough left. Returns `None` if the merchant has no such entry.
 pub(super) fn find_original(
     ledger: &LedgerTransaction<'_>,
     payment: &PaymentData,

@@ -14,7 +14,8 @@ CREATE OR REPLACE VIEW payment_link_fault AS SELECT link.referenced, link.id FRO
             (SELECT coalesce(sum(hundredths), 0) FROM payment_link
                 WHERE referenced = link.referenced AND approved AND type IN ('CP', 'RF')))
     OR link.overcapture < 0 OR link.overcapture > link.hundredths
-    OR 5 * (SELECT coalesce(sum(hundredths), 0) FROM payment_link WHERE referenced = link.referenced AND approved AND type = 'CP')
+    OR 5 * (SELECT coalesce(sum(hundredths), 0) FROM payment_link
+            WHERE referenced = link.referenced AND approved AND type = 'CP')
         > 6 * (coalesce(
         (SELECT CAST(replace(json_extract(utf8(document), '$.amount[0]'), '.', '') AS bigint) FROM payment
             WHERE entity = link.entity AND id = link.referenced), -1)
