@@ -80,7 +80,7 @@ fn host_effects(ledger: &[Value]) -> anyhow::Result<BTreeMap<String, MoneyEffect
     for entry in ledger.iter().filter(|entry| entry["approved"] == true && entry["reversed"] == false) {
         let text = |name: &str| entry[name].as_str().map(str::to_owned).with_context(|| format!("no {name}: {entry}"));
         let payment_type = match text("kind")?.as_str() {
-            "authorization" => "PA",
+            "authorization" | "increment" => "PA",
             "debit" => "DB",
             "credit" => "CD",
             "capture" => "CP",
@@ -121,6 +121,10 @@ fn expected_effects(payments: &[GatewayPayment]) -> BTreeMap<String, MoneyEffect
         if let Some(referenced) = &reversal.referenced {
             effects.remove(referenced);
             effects.remove(&capture_reference(referenced));
+            // The reversal of a preauthorization takes its increments with it.
+            let increments =
+                payments.iter().filter(|one| one.payment_type == "PA" && one.referenced.as_ref() == Some(referenced));
+            increments.for_each(|increment| drop(effects.remove(&increment.id)));
         }
     }
     effects

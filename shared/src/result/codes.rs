@@ -179,8 +179,14 @@ codes! {
     REFERENCE_AMOUNT_TOO_HIGH = "700.100.300";
     /// The currency differs from that of the referenced payment.
     REFERENCE_CURRENCY_DIFFERS = "700.100.500";
+    /// An increment of a payment that is no preauthorization, or is an increment itself.
+    REFERENCE_OF_OTHER_TYPE = "700.100.700";
     /// The referenced payment allows no follow-up payment of this type.
     REFERENCE_TYPE_NOT_POSSIBLE = "700.300.100";
+    /// An increment of a preauthorization that was declined.
+    REFERENCE_DECLINED = "700.300.200";
+    /// An increment of a preauthorization that is captured completely, or reversed.
+    REFERENCE_USED = "700.300.300";
     /// A capture after the authorization has expired.
     CAPTURE_TOO_LATE = "700.300.400";
     /// A refund or reversal of a payment that was charged back.
@@ -209,6 +215,8 @@ codes! {
     REFERENCE_PENDING = "700.400.570";
     /// There is no such transaction.
     TRANSACTION_UNKNOWN = "700.400.580";
+    /// An increment after the preauthorization has expired.
+    PREAUTHORIZATION_TOO_LATE = "700.500.002";
     /// The scheme's rules allow another attempt after 72 hours.
     RETRY_AFTER_72_HOURS = "700.600.002";
     /// The scheme's rules allow another attempt after 24 hours.

@@ -4,7 +4,7 @@
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use tillgate_domain::payment::{ModificationType, PaymentType};
+use tillgate_domain::payment::{INCREMENT, INDUSTRY_PRACTICE, ModificationType, PaymentType};
 use tillgate_shared::brand::Brand;
 use tillgate_shared::money::Currency;
 use tillgate_shared::result::{ResultCode, codes};
@@ -20,6 +20,10 @@ pub struct Capabilities {
     pub currencies: Option<Vec<String>>,
     /// The ways in which a preauthorization can be captured.
     pub captures: CaptureSupport,
+    /// True if the amount of a preauthorization can be raised by increments.
+    pub increments: bool,
+    /// True if captures of a preauthorization can exceed its amount.
+    pub overcapture: bool,
     /// The time of day, UTC, at which the acquirer books the day's debits and credits. From then on they cannot be
     /// reversed, only refunded. `None` if the acquirer has no such time; the gateway's own cut-off then applies.
     pub cut_off: Option<Time>,
@@ -67,6 +71,8 @@ impl Capabilities {
             brands: None,
             currencies: None,
             captures: CaptureSupport::Parts,
+            increments: true,
+            overcapture: true,
             cut_off: None,
             is_external,
         }
@@ -124,6 +130,10 @@ impl Capabilities {
             Err(MissingCapability::new(codes::CAPTURE_NOT_SUPPORTED, parameter, value, message))
         };
         match (modification, self.captures, amount) {
+            (ModificationType::Increment, ..) if !self.increments => {
+                let message = "is not possible: the acquirer does not raise the amount of a preauthorization";
+                Err(MissingCapability::new(codes::TYPE_NOT_CONFIGURED, INDUSTRY_PRACTICE, INCREMENT, message))
+            }
             (ModificationType::Capture, CaptureSupport::OnePart | CaptureSupport::Whole, _) if is_captured => {
                 let message = "has been done: the acquirer takes one capture of a preauthorization";
                 refused("paymentType", modification.payment_type().code().to_owned(), message)
@@ -133,6 +143,18 @@ impl Capabilities {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks that the connector supports a capture of this amount, which exceeds what is authorized.
+    ///
+    /// # Errors
+    /// The missing capability, with result code `CAPTURE_NOT_SUPPORTED`.
+    pub fn check_overcapture(&self, amount: String) -> Result<(), MissingCapability> {
+        if self.overcapture {
+            return Ok(());
+        }
+        let message = "exceeds the authorized amount: the acquirer takes no more than that";
+        Err(MissingCapability::new(codes::CAPTURE_NOT_SUPPORTED, "amount", amount, message))
     }
 
     /// Returns the time from `created` to the next cut-off, in which a debit or credit can be reversed; a whole day at
@@ -195,6 +217,15 @@ mod tests {
             let found = capabilities.check_follow_up(ModificationType::Capture, amount.clone(), is_captured);
             assert_eq!(found.err().map(|missing| missing.parameter), parameter, "{captures:?} {is_captured}");
             assert_eq!(capabilities.check_follow_up(ModificationType::Refund, amount, is_captured), Ok(()));
+        }
+    }
+
+    #[test]
+    fn an_amount_is_raised_only_if_the_acquirer_raises_amounts() {
+        for (increments, parameter) in [(true, None), (false, Some(INDUSTRY_PRACTICE))] {
+            let capabilities = Capabilities { increments, ..Capabilities::without_limits(true) };
+            let found = capabilities.check_follow_up(ModificationType::Increment, None, false);
+            assert_eq!(found.err().map(|missing| missing.parameter), parameter);
         }
     }
 }

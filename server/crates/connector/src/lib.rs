@@ -31,7 +31,8 @@ pub use account::{BankNumber, CardSource, Cryptogram, FullAccount, FullBank, Ful
 pub use capabilities::{Capabilities, CaptureSupport, MissingCapability};
 pub use not_configured::NotConfigured;
 pub use order::{
-    AvsAddress, EarlierPayment, Inquiry, Modification, Order, OrderContext, OrderRequest, StandingInstructionParameters,
+    AvsAddress, CaptureTerms, EarlierPayment, Inquiry, Modification, Order, OrderContext, OrderRequest,
+    StandingInstructionParameters,
 };
 pub use outcome::{ConnectorOutcome, ConnectorResult, ShopperPage};
 pub use route::PaymentRoute;
@@ -96,10 +97,14 @@ pub trait Connector: Send + Sync {
     /// Captures a preauthorized amount, or a part of it.
     async fn capture(&self, modification: &Modification) -> ConnectorOutcome;
 
+    /// Raises a preauthorized amount by the amount of the modification. Asked only if the capabilities have it.
+    async fn increment(&self, modification: &Modification) -> ConnectorOutcome;
+
     /// Refunds an amount, or a part of it.
     async fn refund(&self, modification: &Modification) -> ConnectorOutcome;
 
-    /// Reverses a payment as a whole, also one with an unknown outcome. After an approval the payment has no effect.
+    /// Reverses a payment as a whole, of a preauthorization with its increments, also one with an unknown outcome.
+    /// After an approval the payment has no effect.
     async fn reverse(&self, modification: &Modification) -> ConnectorOutcome;
 
     /// Asks for the outcome of an earlier request. Returns `None` if the connector answers, but not with an outcome: it

@@ -36,6 +36,10 @@ impl Connector for NotConfigured {
         codes::METHOD_NOT_CONFIGURED.into()
     }
 
+    async fn increment(&self, _: &Modification) -> ConnectorOutcome {
+        codes::METHOD_NOT_CONFIGURED.into()
+    }
+
     async fn refund(&self, _: &Modification) -> ConnectorOutcome {
         codes::METHOD_NOT_CONFIGURED.into()
     }

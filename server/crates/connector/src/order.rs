@@ -111,7 +111,7 @@ pub struct OrderRequest<'a> {
     pub order: &'a Order,
 }
 
-/// A capture, a refund or a reversal of an earlier payment.
+/// A capture, an increment, a refund or a reversal of an earlier payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modification {
     /// The id of the new payment. It is the idempotency key of the request, and its reference in an inquiry.
@@ -126,15 +126,33 @@ pub struct Modification {
     pub merchant_id: String,
     /// The connector's ids of the earlier payment.
     pub connector_tx_ids: ConnectorTxIds,
-    /// The amount: that of the earlier payment, or a part of it.
+    /// The amount: that of the earlier payment or a part of it, or what an increment adds to it.
     pub amount: Amount,
     /// The text on the shopper's statement. Reversals have none, because the shopper sees no booking.
     pub descriptor: Option<String>,
+    /// The terms of a capture. The default for any other modification.
+    pub capture: CaptureTerms,
     /// The outcome that a sandbox merchant requests (`customParameters[forceResultCode]`).
     pub forced_result_code: Option<String>,
     /// True if the request may have been sent before. If the request fails this time, the earlier one may still have
     /// arrived.
     pub is_repeated: bool,
+}
+
+/// The terms of a capture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CaptureTerms {
+    /// True if it exceeds what is authorized.
+    pub is_overcapture: bool,
+    /// True if it is the last one, so that the acquirer can release what is left.
+    pub is_final: bool,
+}
+
+impl CaptureTerms {
+    /// Returns the terms of a payment that is a capture.
+    pub fn of_payment(payment: &Payment) -> Self {
+        Self { is_overcapture: payment.overcapture.is_some(), is_final: payment.is_final_capture() }
+    }
 }
 
 /// Facts about an earlier payment and its request, which never change.

@@ -1,10 +1,11 @@
 //! Options for the settings of an entity, shared by the commands that create and change entities.
 
 use clap::Args;
+use tillgate_domain::payment::overcapture::Overcapture;
 use tillgate_gateway::access::entity::EntityChange;
 use tillgate_gateway::access::settings::{
-    SettingsChange, parse_inherited, parse_origin, parse_refund_approval, parse_retry_plan, parse_sepa_creditor_id,
-    parse_time_zone,
+    SettingsChange, parse_authorization_days, parse_inherited, parse_origin, parse_refund_approval, parse_retry_plan,
+    parse_sepa_creditor_id, parse_time_zone,
 };
 
 use crate::cli::access::channel::{ChannelOptions, OnOff};
@@ -72,6 +73,14 @@ pub(in crate::cli) struct EntityOptions {
     /// debit, and the acquirer gets it. Channels without an own value use that of their merchant.
     #[arg(long, value_name = "ID", value_parser = parse_sepa_creditor_id)]
     sepa_creditor_id: Option<String>,
+    /// Percent by which captures can exceed the authorized amount, 0 to 20, if the acquirer takes such captures.
+    /// Channels without an own value use that of their merchant.
+    #[arg(long, value_name = "PERCENT")]
+    overcapture: Option<Overcapture>,
+    /// Days for which a preauthorization can be captured or reversed, 1 to 30, or `default` for the time of
+    /// `serve --authorization-lifetime`. Channels without an own value use that of their merchant.
+    #[arg(long, value_name = "DAYS", value_parser = parse_authorization_days)]
+    authorization_days: Option<String>,
     /// Settings that the entity inherits from now on, as names of their options, separated by commas.
     #[arg(long, value_name = "OPTIONS", value_delimiter = ',', value_parser = parse_inherited)]
     inherit: Vec<String>,
@@ -101,6 +110,8 @@ impl EntityOptions {
             rule_approval: self.rule_approval.map(is_on),
             key_approval: self.key_approval.map(is_on),
             sepa_creditor_id: self.sepa_creditor_id.clone(),
+            overcapture: self.overcapture,
+            authorization_days: self.authorization_days.clone(),
             origins: self.origins.clone(),
             look: self.look.to_change(),
             channel: self.channel.to_change(),

@@ -150,6 +150,8 @@ fn format_settings(entity: &Entity, settings: &EntitySettings, compatible: bool)
         ("connector", channel.connector.clone().unwrap_or_else(|| "none".to_owned())),
         ("acquirer id", channel.acquirer_merchant.clone().unwrap_or_else(|| entity.id.to_string())),
         ("creditor id", settings.sepa_creditor_id.clone().unwrap_or_else(|| "none".to_owned())),
+        ("overcapture", format!("{} %", settings.overcapture)),
+        ("authorized", settings.authorization_days.map_or_else(|| "default".to_owned(), |days| format!("{days} days"))),
         ("priority", channel.priority.to_string()),
         ("strict", on_off(settings.strict).to_owned()),
         ("names", if settings.customer_names_optional { "optional" } else { "required" }.to_owned()),

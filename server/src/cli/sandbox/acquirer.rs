@@ -54,6 +54,12 @@ pub(in crate::cli) struct AcquirerOptions {
     /// Captures of a preauthorization that the acquirer supports: several parts, one part, or the whole amount once.
     #[arg(long, value_name = "HOW", env = "TILLGATE_ACQUIRER_CAPTURES", value_enum, default_value = "parts")]
     acquirer_captures: CaptureChoice,
+    /// Increments of a preauthorization: `taken`, or `refused` by the acquirer.
+    #[arg(long, value_name = "HOW", env = "TILLGATE_ACQUIRER_INCREMENTS", value_enum, default_value = "taken")]
+    acquirer_increments: TakenOrRefused,
+    /// Captures of more than the authorized amount: `taken`, or `refused` by the acquirer.
+    #[arg(long, value_name = "HOW", env = "TILLGATE_ACQUIRER_OVERCAPTURE", value_enum, default_value = "taken")]
+    acquirer_overcapture: TakenOrRefused,
     /// Time of day, UTC, at which the acquirer books debits and credits, which ends their reversal window: later they
     /// can only be refunded. Default: `--reversal-window` applies.
     #[arg(long, value_name = "HH:MM", env = "TILLGATE_ACQUIRER_CUT_OFF", value_parser = parse_cut_off)]
@@ -70,6 +76,13 @@ enum CaptureChoice {
     Parts,
     OnePart,
     Whole,
+}
+
+/// A choice about requests that not every acquirer takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TakenOrRefused {
+    Taken,
+    Refused,
 }
 
 impl AcquirerOptions {
@@ -109,6 +122,8 @@ impl AcquirerOptions {
                 CaptureChoice::OnePart => CaptureSupport::OnePart,
                 CaptureChoice::Whole => CaptureSupport::Whole,
             },
+            increments: self.acquirer_increments == TakenOrRefused::Taken,
+            overcapture: self.acquirer_overcapture == TakenOrRefused::Taken,
             cut_off: self.acquirer_cut_off,
             is_external: true,
         }
@@ -117,15 +132,7 @@ impl AcquirerOptions {
 
 /// Creates the host inside this process that a gateway without options has.
 pub(in crate::cli) fn embed_default_host(data: &Path) -> std::io::Result<EmbeddedHost> {
-    let capabilities = Capabilities {
-        payment_types: None,
-        brands: None,
-        currencies: None,
-        captures: CaptureSupport::Parts,
-        cut_off: None,
-        is_external: true,
-    };
-    EmbeddedHost::new(data.join(FOLDER), Deadlines::default(), capabilities)
+    EmbeddedHost::new(data.join(FOLDER), Deadlines::default(), Capabilities::without_limits(true))
 }
 
 pub(super) fn parse_address(text: &str) -> Result<HostAddress, HostAddressError> {

@@ -82,7 +82,7 @@ impl CompletenessCheck<'_> {
                 self.check_external_three_ds();
                 self.check_consistency();
             }
-            Operation::Capture | Operation::Refund => {
+            Operation::Capture | Operation::Increment | Operation::Refund => {
                 self.require_basic_payment(operation);
                 self.check_consistency();
             }
@@ -204,7 +204,10 @@ impl CompletenessCheck<'_> {
     /// Checks that a new payment refers to no earlier one.
     fn refuse_reference(&mut self) {
         if self.has_parameter("referencedPaymentId") {
-            self.refuse("referencedPaymentId", "goes with the payment types CP, RV and RF");
+            self.refuse(
+                "referencedPaymentId",
+                "goes with the payment types CP, RV and RF, and with an increment of a PA",
+            );
         }
     }
 

@@ -18,6 +18,8 @@ pub enum Operation {
     PaymentByRegistration,
     /// A capture of the payment in the path: amount and currency.
     Capture,
+    /// An increment of the preauthorization in the path: amount and currency.
+    Increment,
     /// A refund of the payment in the path: amount and currency.
     Refund,
     /// A reversal of the payment in the path. It reverses the whole payment and needs no amount.
@@ -41,6 +43,7 @@ impl Operation {
                 &["PA", "DB", "CD", "PA.CP"]
             }
             Self::Capture => &["CP"],
+            Self::Increment => &["PA"],
             Self::Refund => &["RF"],
             Self::Reversal => &["RV"],
             Self::Chargeback => &["CB"],

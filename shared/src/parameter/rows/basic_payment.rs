@@ -37,11 +37,15 @@ pub(super) static ROWS: &[Parameter] = &[
         "accept books a part of the amount if the acquirer approves only that part, such as the rest of a prepaid card; the response has requestedAmount. \
          decline, the default, reverses the part. Extension of the specification. A browser cannot set it.")
         .with_single_value(),
+    new_row("finalCapture", Optional, Format::OneOf(&["true", "false"]),
+        "true makes a capture (CP) the last one of its preauthorization, and releases what is left. Default: false. Extension of the specification. \
+         A browser cannot set it.")
+        .with_single_value(),
     new_row("overridePaymentType[brand]", Optional, OVERRIDES,
         "Different payment type for one brand, such as PA for a brand that cannot take money at once. Accepted only when a checkout is created.")
         .with_single_value(),
     new_row("referencedPaymentId", Conditional, Format::Characters { class: Class::Alphanumeric, min: 32, max: 32 },
-        "Id of the earlier payment that CP captures, RV reverses or RF refunds, if the path does not contain it.").with_single_value(),
+        "Id of the earlier payment that CP captures, RV reverses, RF refunds, or an incremental PA raises, if the path does not contain it.").with_single_value(),
     new_row("descriptor", Optional, text(1, 127), "Text on the shopper's statement, after the payment's short id and a space. merchant.name can override it. The \
          statement line has 127 characters, so a longer text is cut to its first 112 characters."),
     new_row("merchantTransactionId", Conditional, verbatim(8, 255),

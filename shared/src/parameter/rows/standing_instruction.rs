@@ -24,7 +24,7 @@ pub(super) static ROWS: &[Parameter] = &[
         "The acquirer's id of the first payment. Sent with all later payments that the merchant initiates."),
     new_row("standingInstruction.industryPractice", Optional,
         Format::OneOf(&["INCREMENTAL_AUTH", "RESUBMISSION", "REAUTHORIZATION", "DELAYED_CHARGES", "NO_SHOW"]),
-        "Industry practice that is the reason for this charge."),
+        "Industry practice that is the reason for this charge. With INCREMENTAL_AUTH, a PA that refers to an earlier PA raises its amount."),
     new_row("standingInstruction.expiry", Conditional, Format::Date,
         "Last day on which the account may be charged. Needed with 3-D Secure for recurring payments and installments."),
     new_row("standingInstruction.frequency", Conditional, digits(1, 4),

@@ -88,6 +88,7 @@ fn the_browser_sets_what_shoppers_know_and_nothing_about_the_price() {
         "referencedPaymentId",
         "testMode",
         "partialApproval",
+        "finalCapture",
         "entityId",
         "descriptor",
         "merchantTransactionId",

@@ -118,9 +118,11 @@ fn the_shopper_may_take_a_registration_of_the_checkout_instead_of_an_account() {
 fn captures_and_refunds_name_their_amount_and_reversals_undo_everything() {
     let all = ["amount", "currency", "paymentType"];
     assert_eq!(faulty_names(Operation::Capture, &[]), all);
+    assert_eq!(faulty_names(Operation::Increment, &[]), all);
     assert_eq!(faulty_names(Operation::Refund, &[]), all);
     assert_eq!(faulty_names(Operation::Reversal, &[]), ["paymentType"]);
     assert!(faulty_names(Operation::Capture, &payment_of_type("CP", &[])).is_empty());
+    assert!(faulty_names(Operation::Increment, &payment_of_type("PA", &[])).is_empty());
     assert!(faulty_names(Operation::Refund, &payment_of_type("RF", &[])).is_empty());
     assert!(faulty_names(Operation::Reversal, &[("paymentType", "RV")]).is_empty());
     assert!(faulty_names(Operation::Reversal, &payment_of_type("RV", &[])).is_empty(), "an amount does no harm here");
@@ -202,13 +204,14 @@ fn brands_that_charge_an_account_of_their_own_at_once_need_to_know_it() {
 }
 
 /// All operations.
-pub(super) const OPERATIONS: [Operation; 12] = [
+pub(super) const OPERATIONS: [Operation; 13] = [
     Operation::CreateCheckout,
     Operation::UpdateCheckout,
     Operation::Payment,
     Operation::CreateRegistration,
     Operation::PaymentByRegistration,
     Operation::Capture,
+    Operation::Increment,
     Operation::Refund,
     Operation::Reversal,
     Operation::Chargeback,

@@ -70,6 +70,10 @@ async fn an_entity_that_is_changed_is_like_one_that_was_made_so() -> anyhow::Res
         (&["--schedule-retries", "none"], "schedule_retries", json!("none")),
         (&["--schedule-retries", "default"], "schedule_retries", Value::Null),
         (&["--sepa-creditor-id", "de98 zzz 09999999999"], "sepa_creditor_id", json!("DE98ZZZ09999999999")),
+        (&["--overcapture", "15"], "overcapture", json!(15)),
+        (&["--overcapture", "0"], "overcapture", Value::Null),
+        (&["--authorization-days", "30"], "authorization_days", json!(30)),
+        (&["--authorization-days", "default"], "authorization_days", Value::Null),
         (&["--sepa-creditor-id", "none"], "sepa_creditor_id", Value::Null),
         (&["--origin", "any"], "origins", json!([])),
         (

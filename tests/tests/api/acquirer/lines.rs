@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use tillgate_tests::{MerchantClient, TcpForwarder, TestAcquirerHost, TestGateway, poll_until};
 
 use crate::acquirer::payments::booked_entries;
+use crate::payment::increments::INCREMENT;
 use crate::service::command_line::{output_text, run_tillgate};
 use crate::support::*;
 
@@ -108,6 +109,12 @@ impl LineScene {
         self.shop.post(&format!("v1/payments/{id}"), &fields).await
     }
 
+    /// Raises a preauthorization.
+    async fn raise(&self, id: &str, amount: &str) -> anyhow::Result<tillgate_tests::ApiResponse> {
+        let fields = [INCREMENT, ("paymentType", "PA"), ("amount", amount), ("currency", "EUR")];
+        self.shop.post(&format!("v1/payments/{id}"), &fields).await
+    }
+
     /// Returns kind, amount and state of the host's entries.
     pub async fn entries(&self) -> anyhow::Result<Vec<(String, u64, bool)>> {
         let entries = self.host.read_ledger().await?;
@@ -133,7 +140,12 @@ async fn a_day_of_payments_is_the_same_at_the_gateway_and_at_the_host_in_every_d
         assert_result(&scene.modify(debit.id(), "RF", "10.00").await?, 200, "000.100.112");
         let reserved = scene.pay("50.00", &[("paymentType", "PA")]).await?;
         assert_result(&scene.modify(reserved.id(), "CP", "20.00").await?, 200, "000.100.112");
-        assert_result(&scene.modify(reserved.id(), "CP", "30.00").await?, 200, "000.100.112");
+        assert_result(&scene.raise(reserved.id(), "4.00").await?, 200, "000.100.112");
+        assert_result(&scene.modify(reserved.id(), "CP", "34.00").await?, 200, "000.100.112");
+        let released = scene.pay("3.00", &[("paymentType", "PA")]).await?;
+        assert_result(&scene.raise(released.id(), "2.00").await?, 200, "000.100.112");
+        let reversal = scene.shop.post(&format!("v1/payments/{}", released.id()), &[("paymentType", "RV")]).await?;
+        assert_result(&reversal, 200, "000.100.112");
         let reversed = scene.pay("7.00", &[]).await?;
         let reversal = scene.shop.post(&format!("v1/payments/{}", reversed.id()), &[("paymentType", "RV")]).await?;
         assert_result(&reversal, 200, "000.100.112");
@@ -155,8 +167,8 @@ async fn a_day_of_payments_is_the_same_at_the_gateway_and_at_the_host_in_every_d
                 .map(|(_, amount, _)| amount)
                 .sum()
         };
-        let sums = ["debit", "authorization", "capture", "refund"].map(effective);
-        assert_eq!(sums, [9200 + 50_005, 5000, 5000, 1000], "{dialect}: {entries:?}");
+        let sums = ["debit", "authorization", "increment", "capture", "refund"].map(effective);
+        assert_eq!(sums, [9200 + 50_005, 5000, 400, 5400, 1000], "{dialect}: {entries:?}");
         assert_eq!(scene.gateway.run_command(&["verify"])?["faultCount"], 0);
         let log = [scene.gateway.read_log(), scene.host.read_log()].concat();
         assert!(!log.contains("4200000000000000"), "{dialect}");

@@ -2,11 +2,13 @@
 
 pub mod attacks;
 pub mod capabilities;
+pub mod captures;
 pub mod connection_faults;
 pub mod events;
 pub mod every_connector;
 pub mod faults;
 pub mod host;
+pub mod increments;
 pub mod lines;
 pub mod messages;
 pub mod partial_approvals;

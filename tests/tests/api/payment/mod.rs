@@ -13,6 +13,7 @@ pub mod follow_ups;
 pub mod held_external_payments;
 pub mod held_payments;
 pub mod idempotency;
+pub mod increments;
 pub mod long_queries;
 pub mod ndc;
 pub mod numbered_pages;

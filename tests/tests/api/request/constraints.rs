@@ -39,6 +39,33 @@ fn assert_refused(written: rusqlite::Result<usize>) {
 }
 
 #[tokio::test]
+async fn only_preauthorizations_have_increments_and_captures_never_exceed_them() -> anyhow::Result<()> {
+    let gateway = TestGateway::start()?;
+    let shop = gateway.create_merchant()?;
+    let file = open_writable_database(&gateway)?;
+    let reserved = shop.pay_by_card(&[("paymentType", "PA"), ("amount", "92.00")]).await?;
+    let debit = shop.pay_by_card(&[("amount", "92.00")]).await?;
+    assert_refused(insert_follow_up(&file, &shop, &debit, ("ff01", "PA", 800, true)));
+    assert_refused(insert_follow_up(&file, &shop, &reserved, ("ff02", "PA", -1, true)));
+    let fields = [
+        ("paymentType", "PA"),
+        ("standingInstruction.industryPractice", "INCREMENTAL_AUTH"),
+        ("amount", "8.00"),
+        ("currency", "EUR"),
+    ];
+    let raised = shop.post(&format!("v1/payments/{}", reserved.id()), &fields).await?;
+    assert_result(&raised, 200, "000.100.110");
+    assert_refused(insert_follow_up(&file, &shop, &raised, ("ff03", "PA", 800, true)));
+    assert_refused(insert_follow_up(&file, &shop, &raised, ("ff04", "CP", 801, true)));
+    // A declined increment raises nothing.
+    insert_follow_up(&file, &shop, &reserved, ("ff05", "PA", 800, false))?;
+    assert_refused(insert_follow_up(&file, &shop, &reserved, ("ff06", "CP", 10_001, true)));
+    insert_follow_up(&file, &shop, &reserved, ("ff07", "CP", 10_000, true))?;
+    assert_refused(insert_follow_up(&file, &shop, &reserved, ("ff08", "CP", 1, true)));
+    Ok(())
+}
+
+#[tokio::test]
 async fn captures_and_refunds_never_exceed_the_payment_whoever_writes_them() -> anyhow::Result<()> {
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant()?;

@@ -92,6 +92,7 @@ fn boundaries() -> Vec<Boundary> {
         text_boundary(&["merchantTransactionId", "merchantInvoiceId", "merchantMemo"], 8, 255),
         boundary(&["transactionCategory"], &["EC", "MO", "TO", "RC", "IN", "PO", "PM", "MOTO"], &["ec", "XX", "MOTOR"]),
         boundary(&["partialApproval"], &["accept", "decline"], &["ACCEPT", "true", "part"]),
+        boundary(&["finalCapture"], &["true", "false"], &["TRUE", "yes", "1"]),
         boundary(&["testMode"], &["EXTERNAL", "INTERNAL"], &["internal", "LIVE", "TEST"]),
         boundary(&["integrity", "createRegistration", "overrideHolder"], FLAGS.0, FLAGS.1),
         boundary(&["registrationsDeletable", "customer.browser.javaEnabled"], FLAGS.0, FLAGS.1),

@@ -53,8 +53,8 @@ pub(crate) async fn read(
         .await
 }
 
-/// Handles `POST /v1/payments/{id}`: captures, reverses, refunds or charges back the payment. The response is about the
-/// follow-up payment.
+/// Handles `POST /v1/payments/{id}`: captures, raises, reverses, refunds or charges back the payment. The response is
+/// about the follow-up payment.
 pub(crate) async fn modify(
     State(state): State<Arc<AppState>>,
     PathId(id): PathId,

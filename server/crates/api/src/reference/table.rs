@@ -248,7 +248,7 @@ static BUILTIN_ROUTES: &[Route] = &[
         .with_accepted(AcceptedParameters::Payment).with_required(PAYMENT_REQUIRED).with_rate_limit(),
     Route::new(Get, "/v1/payments/{id}", "readPayment", Payments, "Read a payment", Payment),
     Route::new(Post, "/v1/payments/{id}", "referToPayment", Payments, "Capture, reverse, refund or charge back a payment, or reverse a chargeback", Payment)
-        .with_note("CP captures a preauthorization, in one part or several. RV reverses a payment as a whole, if its connector still allows it. RF refunds a payment, in one part or several, up to the amount taken. The response is a new payment. Webhooks, notifications and lists contain its referencedId, the id of the earlier payment; this response does not.")
+        .with_note("CP captures a preauthorization, in one part or several. PA with standingInstruction.industryPractice=INCREMENTAL_AUTH raises its amount. RV reverses a payment as a whole, if its connector still allows it. RF refunds a payment, in one part or several, up to the amount taken. The response is a new payment. Webhooks, notifications and lists contain its referencedId, the id of the earlier payment; this response does not.")
         .with_accepted(AcceptedParameters::Payment).with_required(&["paymentType"]),
 
     Route::new(Post, "/v1/registrations", "createRegistration", Registrations, "Store payment data", Registration)

@@ -121,7 +121,7 @@ fn act_name(modification: ModificationType) -> &'static str {
         ModificationType::Capture => "capture",
         ModificationType::Refund => "refund",
         ModificationType::Reversal => "reversal",
-        ModificationType::Chargeback | ModificationType::ChargebackReversal => "none",
+        ModificationType::Increment | ModificationType::Chargeback | ModificationType::ChargebackReversal => "none",
     }
 }
 

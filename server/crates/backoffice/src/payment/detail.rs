@@ -135,7 +135,8 @@ fn render_outcome(texts: &Texts, payment: &Payment) -> Markup {
 fn render_summary(texts: &Texts, zone: &TimeZone, story: &PaymentStory, owner: Option<&Entity>) -> Markup {
     let payment = &story.payment;
     let created = texts.exact_time(&payment.created.to_zoned(zone.clone()));
-    let remaining = tillgate_shared::money::Amount::from_hundredths(story.status.remaining, payment.amount.currency());
+    let remaining =
+        tillgate_shared::money::Amount::from_hundredths(story.status.remaining(), payment.amount.currency());
     let has_rest = matches!(story.status.state, PaymentState::Open | PaymentState::Used | PaymentState::Closed);
     let remaining = remaining.filter(|_| has_rest && payment.referenced.is_none());
     let rest = remaining.map(|rest| html! { (texts.amount(&rest.to_string())) " " (rest.currency().code()) });

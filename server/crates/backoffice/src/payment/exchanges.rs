@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn every_operation_outcome_and_fault_has_a_text() {
-        let operations = ["authorization", "credit", "verification", "capture", "refund", "reversal", "inquiry"];
+        let operations =
+            ["authorization", "credit", "verification", "capture", "increment", "refund", "reversal", "inquiry"];
         let outcomes = [
             "approved",
             "declined",

@@ -33,7 +33,9 @@ impl GatewayConnector {
     /// Creates a connector to another gateway. `is_live`: its payments move real money. Then it takes no approval of a
     /// sandbox, and otherwise none of a live entity.
     pub fn new(client: GatewayClient, is_live: bool) -> Self {
-        Self { client, capabilities: Capabilities::without_limits(true), is_live }
+        // The reversal of a payment with increments is answered with the sum, which is not known here.
+        let capabilities = Capabilities { increments: false, overcapture: false, ..Capabilities::without_limits(true) };
+        Self { client, capabilities, is_live }
     }
 
     /// Returns the result code of an approval by this connector alone, without one of the other gateway.
@@ -165,6 +167,10 @@ impl Connector for GatewayConnector {
 
     async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
         self.send_modification(PaymentType::Capture, modification).await
+    }
+
+    async fn increment(&self, _: &Modification) -> ConnectorOutcome {
+        codes::TYPE_NOT_CONFIGURED.into()
     }
 
     async fn refund(&self, modification: &Modification) -> ConnectorOutcome {

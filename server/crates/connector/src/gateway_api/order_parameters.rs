@@ -48,6 +48,9 @@ pub(super) fn follow_up_parameters(payment_type: &str, reference: &str, amount: 
 pub(super) fn modification_parameters(payment_type: &str, modification: &Modification) -> Parameters {
     let mut all = follow_up_parameters(payment_type, &modification.reference, Some(modification.amount));
     set_optional(&mut all, "descriptor", modification.descriptor.as_deref());
+    if modification.capture.is_final {
+        all.set("finalCapture", "true");
+    }
     all
 }
 

@@ -61,7 +61,7 @@ impl HostClient {
         self.send_request(&expected_response(operation, key, &request.payment), request).await
     }
 
-    /// Captures or refunds a payment.
+    /// Captures, raises or refunds a payment.
     pub async fn modify(&self, operation: HostOperation, key: &str, request: &ModificationRequest) -> CallResult {
         self.send_request(&expected_response(operation, key, &request.payment), request).await
     }

@@ -53,8 +53,8 @@ impl HttpConnector {
         }
     }
 
-    /// Sends a capture or a refund, and translates the result. Without an id of the acquirer for the earlier payment,
-    /// declines it with `REFERENCE_UNKNOWN`, and sends nothing.
+    /// Sends a capture, an increment or a refund, and translates the result. Without an id of the acquirer for the
+    /// earlier payment, declines it with `REFERENCE_UNKNOWN`, and sends nothing.
     async fn send_modification(&self, operation: HostOperation, modification: &Modification) -> ConnectorOutcome {
         // An approved payment has an id of the acquirer.
         let Some(reference) = modification.connector_tx_ids.acquirer_id() else {
@@ -187,6 +187,10 @@ impl Connector for HttpConnector {
 
     async fn capture(&self, modification: &Modification) -> ConnectorOutcome {
         self.send_modification(HostOperation::Capture, modification).await
+    }
+
+    async fn increment(&self, modification: &Modification) -> ConnectorOutcome {
+        self.send_modification(HostOperation::Increment, modification).await
     }
 
     async fn refund(&self, modification: &Modification) -> ConnectorOutcome {

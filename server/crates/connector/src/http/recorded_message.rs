@@ -124,6 +124,7 @@ fn name_operation(operation: HostOperation, payment: &PaymentData) -> ConnectorO
         HostOperation::Authorize => ConnectorOperation::Authorization,
         HostOperation::Credit => ConnectorOperation::Credit,
         HostOperation::Capture => ConnectorOperation::Capture,
+        HostOperation::Increment => ConnectorOperation::Increment,
         HostOperation::Refund => ConnectorOperation::Refund,
         HostOperation::Reverse => ConnectorOperation::Reversal,
         HostOperation::Inquire => ConnectorOperation::Inquiry,
@@ -272,11 +273,17 @@ impl DescribedRequest for AuthorizationRequest {
     }
 }
 
+/// Returns a flag that is sent only if it is true.
+fn said(flag: bool) -> Option<bool> {
+    flag.then_some(true)
+}
+
 impl DescribedRequest for ModificationRequest {
     fn describe(&self) -> (&PaymentData, MaskedFields) {
-        let Self { payment, reference, descriptor } = self;
+        let Self { payment, reference, descriptor, overcapture, last_capture } = self;
         let fields = MaskedFields::default().with_payment(payment);
-        (payment, fields.with("reference", reference).with("descriptor", descriptor))
+        let fields = fields.with("reference", reference).with("descriptor", descriptor);
+        (payment, fields.with("overcapture", &said(*overcapture)).with("lastCapture", &said(*last_capture)))
     }
 }
 

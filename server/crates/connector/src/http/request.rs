@@ -68,7 +68,7 @@ pub fn verification_request(request: &OrderRequest<'_>) -> Result<AuthorizationR
     Ok(AuthorizationRequest { payment, capture: false, ..body })
 }
 
-/// Makes the request of a capture or a refund. `reference` is `connectorTxId1` of the earlier payment.
+/// Makes the request of a capture, an increment or a refund. `reference` is `connectorTxId1` of the earlier payment.
 ///
 /// # Errors
 /// If the amount is outside the protocol's range.
@@ -80,6 +80,8 @@ pub fn modification_request(
         payment: payment_data(&modification.merchant_id, &modification.reference, modification.amount)?,
         reference: reference.to_owned(),
         descriptor: modification.descriptor.clone(),
+        overcapture: modification.capture.is_overcapture,
+        last_capture: modification.capture.is_final,
     })
 }
 

@@ -10,6 +10,7 @@ use crate::access::channel::Channel;
 use crate::access::form_look::FormLook;
 use crate::access::level::Level;
 use crate::id::EntityId;
+use crate::payment::overcapture::Overcapture;
 use crate::refusal::Refusal;
 
 /// Furthest that a sandbox's clock can be moved ahead. It is far enough to test the end of long retentions.
@@ -94,6 +95,14 @@ pub struct EntitySettings {
     /// uses that of its merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sepa_creditor_id: Option<String>,
+    /// Tolerance of captures above the authorized amount. A channel without its own value uses that of its
+    /// merchant.
+    #[serde(skip_serializing_if = "Overcapture::is_none")]
+    pub overcapture: Overcapture,
+    /// Days for which a preauthorization can be captured, 1 to 30. `None` for the gateway's own time. A channel without
+    /// its own value uses that of its merchant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authorization_days: Option<u8>,
     /// The look of the payment form. A channel has each part that it has not chosen from its merchant.
     #[serde(skip_serializing_if = "FormLook::is_default")]
     pub form_look: FormLook,

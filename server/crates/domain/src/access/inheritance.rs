@@ -34,7 +34,7 @@ macro_rules! setting {
 
 /// Every setting that can be inherited. Name and priority belong to a single entity, and sandbox or live is the same
 /// in a whole tree.
-pub static SETTINGS: [Setting; 33] = [
+pub static SETTINGS: [Setting; 35] = [
     setting!("strict", strict, false),
     setting!("customer-names-optional", customer_names_optional, false),
     setting!("refuse-duplicates", refuse_duplicates, false),
@@ -49,6 +49,8 @@ pub static SETTINGS: [Setting; 33] = [
     setting!("rule-approval", rule_approval, true),
     setting!("key-approval", key_approval, true),
     setting!("sepa-creditor-id", sepa_creditor_id, true),
+    setting!("overcapture", overcapture, true),
+    setting!("authorization-days", authorization_days, true),
     setting!("origin", origins, true),
     setting!("form-accent", form_look.accent, true),
     setting!("form-on-accent", form_look.on_accent, true),
@@ -151,6 +153,7 @@ mod tests {
     use crate::access::inheritance::*;
     use crate::access::level::Level;
     use crate::id::EntityId;
+    use crate::payment::overcapture::Overcapture;
     use crate::risk::{ReviewPolicy, RiskErrorPolicy, RiskSettings, ScreeningPoint};
     use crate::three_ds::ThreeDsPolicy;
 
@@ -273,6 +276,8 @@ mod tests {
             rule_approval,
             key_approval,
             sepa_creditor_id,
+            overcapture,
+            authorization_days,
             form_look: FormLook { accent, on_accent, error: error_colour, radius, height, gap },
             chosen_defaults: _,
             channel:
@@ -290,7 +295,7 @@ mod tests {
                     registrations_require_cvv,
                 },
         } = EntitySettings::default();
-        assert_eq!(browser_registrations, None);
+        assert_eq!((browser_registrations, authorization_days, overcapture), (None, None, Overcapture::NONE));
         let flags = [strict, customer_names_optional, refuse_duplicates, browser_customer_ids, hide_declines];
         let more = [sandbox_any_number, compatible, risk, require_cvv, registrations_require_cvv];
         let approvals = [rule_approval, key_approval];
@@ -302,6 +307,6 @@ mod tests {
         let texts = [time_zone, schedule_retries, refund_approval, sepa_creditor_id];
         let look = [accent, on_accent, error_colour, radius, height, gap];
         let counts = [flags.len(), more.len(), approvals.len(), lists.len(), texts.len(), look.len()];
-        assert_eq!(counts.iter().sum::<usize>() + 7, SETTINGS.len());
+        assert_eq!(counts.iter().sum::<usize>() + 9, SETTINGS.len());
     }
 }

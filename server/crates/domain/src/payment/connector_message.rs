@@ -59,6 +59,8 @@ pub enum ConnectorOperation {
     Verification,
     /// A capture.
     Capture,
+    /// An increment of a preauthorization.
+    Increment,
     /// A refund.
     Refund,
     /// A reversal.
@@ -146,6 +148,7 @@ impl ConnectorOperation {
             Self::Credit => "credit",
             Self::Verification => "verification",
             Self::Capture => "capture",
+            Self::Increment => "increment",
             Self::Refund => "refund",
             Self::Reversal => "reversal",
             Self::Inquiry => "inquiry",

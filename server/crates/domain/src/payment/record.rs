@@ -56,6 +56,9 @@ pub struct Payment {
     /// The amount, with two decimals in stored and sent form.
     #[serde(with = "money")]
     pub amount: Amount,
+    /// The part of a capture that exceeds what was authorized for it. `None` if nothing of it does.
+    #[serde(default, with = "optional_money", skip_serializing_if = "Option::is_none")]
+    pub overcapture: Option<Amount>,
     /// The amount of its own request, if its connector has approved only a part of it. `amount` is that part.
     #[serde(default, with = "optional_money", skip_serializing_if = "Option::is_none")]
     pub requested: Option<Amount>,
@@ -137,6 +140,7 @@ impl Payment {
             payment_type,
             brand: brand.to_owned(),
             amount,
+            overcapture: None,
             requested: None,
             result,
             avs: None,
@@ -177,10 +181,20 @@ impl Payment {
         self.payment_type.is_approved_with(self.result)
     }
 
-    /// Returns true if the payment succeeded or may still succeed (pending). Such a payment is part of the sums of the
-    /// payment that it refers to, and pays its order.
+    /// Returns true if the payment succeeded or may still succeed (pending). Such a payment pays its order.
     pub fn is_approved_or_pending(&self) -> bool {
         self.is_approved() || self.result.is_pending()
+    }
+
+    /// Returns true if it raises the amount of the preauthorization that it refers to.
+    pub fn is_increment(&self) -> bool {
+        self.payment_type == PaymentType::Preauthorization && self.referenced.is_some()
+    }
+
+    /// Returns true if it is part of the sums of the payment that it refers to: it succeeded, or takes from the amount
+    /// and may still succeed. An increment that is pending adds nothing yet.
+    pub fn is_effective_follow_up(&self) -> bool {
+        if self.is_increment() { self.is_approved() } else { self.is_approved_or_pending() }
     }
 
     /// Returns true if it pays its checkout or may still do so: it succeeded or is pending, and was not abandoned. No

@@ -3,6 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use tillgate_shared::money::Amount;
 
+use super::overcapture::Overcapture;
 use super::{Payment, PaymentType};
 
 /// The fields of a follow-up payment that the rules depend on.
@@ -12,8 +13,10 @@ pub struct FollowUpSummary {
     pub payment_type: PaymentType,
     /// The amount, in hundredths of the currency of the payment that it refers to.
     pub hundredths: i64,
-    /// True if it succeeded or may still succeed. A pending amount must not be available a second time.
-    pub is_approved_or_pending: bool,
+    /// True if it is part of the sums, see [`Payment::is_effective_follow_up`].
+    pub is_effective: bool,
+    /// True if it is the last capture of its preauthorization.
+    pub is_final: bool,
 }
 
 impl FollowUpSummary {
@@ -23,7 +26,8 @@ impl FollowUpSummary {
         Self {
             payment_type: *payment_type,
             hundredths: amount.hundredths(),
-            is_approved_or_pending: payment.is_approved_or_pending(),
+            is_effective: payment.is_effective_follow_up(),
+            is_final: payment.is_final_capture(),
         }
     }
 }
@@ -31,8 +35,12 @@ impl FollowUpSummary {
 /// Returns the sum of the refunds among the follow-up payments of a payment, in hundredths. Pending ones count, because
 /// they may still succeed.
 pub fn sum_refunds(follow_ups: &[FollowUpSummary]) -> i64 {
-    let refunds = follow_ups.iter().filter(|one| one.is_approved_or_pending && one.payment_type == PaymentType::Refund);
-    refunds.fold(0, |sum, refund| sum.saturating_add(refund.hundredths))
+    sum_amounts(follow_ups.iter().filter(|one| one.is_effective && one.payment_type == PaymentType::Refund))
+}
+
+/// Returns the sum of amounts, in hundredths.
+fn sum_amounts<'a>(follow_ups: impl Iterator<Item = &'a FollowUpSummary>) -> i64 {
+    follow_ups.fold(0, |sum, one| sum.saturating_add(one.hundredths))
 }
 
 /// State of a payment for later modifications.
@@ -52,6 +60,10 @@ pub enum PaymentState {
     Reversed,
     /// It was charged back.
     ChargedBack,
+    /// It is an increment: a part of the preauthorization that it refers to.
+    Included,
+    /// Its last capture was made, and the rest of its amount is released.
+    Finished,
 }
 
 /// The properties of a payment that decide which modifications are allowed.
@@ -59,54 +71,103 @@ pub enum PaymentState {
 pub struct PaymentStatus {
     /// The payment type.
     pub payment_type: PaymentType,
-    /// The amount of the payment.
+    /// The amount of the payment; of a preauthorization, together with its approved increments.
     pub amount: Amount,
-    /// The part of the amount that was not captured or refunded yet, in hundredths of its currency.
-    pub remaining: i64,
+    /// The part of the amount that was captured or refunded, in hundredths of its currency.
+    pub used: i64,
+    /// Tolerance of captures above the amount, in hundredths of its currency.
+    pub tolerance: i64,
     /// The state.
     pub state: PaymentState,
 }
 
 impl PaymentState {
     /// Every state.
-    pub const ALL: [Self; 7] =
-        [Self::Pending, Self::Declined, Self::Open, Self::Used, Self::Closed, Self::Reversed, Self::ChargedBack];
+    pub const ALL: [Self; 9] = [
+        Self::Pending,
+        Self::Declined,
+        Self::Open,
+        Self::Used,
+        Self::Closed,
+        Self::Reversed,
+        Self::ChargedBack,
+        Self::Included,
+        Self::Finished,
+    ];
 }
 
 impl PaymentStatus {
     /// Computes the status of a payment from its follow-up payments. Declined ones are ignored, and pending ones count
-    /// like successful ones. The first state that applies is: pending, declined, reversed, charged back, closed, open,
-    /// used. So a closed payment may be used in part; `remaining` is what is left.
+    /// like successful ones, except increments: a pending one raises no amount. The first state that applies is:
+    /// pending, declined, included, reversed, charged back, finished, closed, open, used. So a closed payment may be
+    /// used in part.
     pub fn from_follow_ups(
         payment: &Payment,
         follow_ups: &[FollowUpSummary],
-        limits: &TimeLimits,
+        limits: &FollowUpLimits,
         now: Timestamp,
     ) -> Self {
         let of_type = |payment_type: PaymentType| {
-            follow_ups.iter().filter(move |one| one.is_approved_or_pending && one.payment_type == payment_type)
+            follow_ups.iter().filter(move |one| one.is_effective && one.payment_type == payment_type)
         };
         let parts = || of_type(PaymentType::Capture).chain(of_type(PaymentType::Refund));
-        let used: i64 = parts().fold(0, |sum, part| sum.saturating_add(part.hundredths));
-        // Sums never exceed the whole amount. If a damaged store contains more, nothing remains.
-        let remaining = payment.amount.hundredths().saturating_sub(used).max(0);
+        let used = sum_amounts(parts());
+        let increments = sum_amounts(of_type(PaymentType::Preauthorization));
+        let own = payment.amount;
+        // An increment is approved only if the sum is an amount.
+        let amount = Amount::from_hundredths(own.hundredths().saturating_add(increments), own.currency());
         let state = if payment.result.is_pending() {
             PaymentState::Pending
         } else if !payment.is_approved() {
             PaymentState::Declined
+        } else if payment.is_increment() {
+            PaymentState::Included
         } else if of_type(PaymentType::Reversal).chain(of_type(PaymentType::ChargebackReversal)).next().is_some() {
             PaymentState::Reversed
         } else if of_type(PaymentType::Chargeback).next().is_some() {
             PaymentState::ChargedBack
-        } else if now.duration_since(payment.created) >= limits.open_duration(payment.payment_type) {
+        } else if of_type(PaymentType::Capture).any(|capture| capture.is_final) {
+            PaymentState::Finished
+        } else if now.duration_since(payment.created) >= limits.times.open_duration(payment.payment_type) {
             PaymentState::Closed
         } else if parts().next().is_none() {
             PaymentState::Open
         } else {
             PaymentState::Used
         };
-        Self { payment_type: payment.payment_type, amount: payment.amount, remaining, state }
+        let amount = amount.unwrap_or(own);
+        let tolerance = match payment.payment_type {
+            PaymentType::Preauthorization => limits.overcapture.of_amount(amount),
+            _ => 0,
+        };
+        Self { payment_type: payment.payment_type, amount, used, tolerance, state }
     }
+
+    /// Returns how much captures can still take, in hundredths of its currency.
+    pub fn capturable(&self) -> i64 {
+        self.amount.hundredths().saturating_add(self.tolerance).saturating_sub(self.used).max(0)
+    }
+
+    /// Returns the part of a capture that exceeds what is authorized. `None` if nothing of it does.
+    pub fn find_excess(&self, capture: Amount) -> Option<Amount> {
+        let excess = capture.hundredths().saturating_sub(self.remaining());
+        Amount::from_hundredths(excess, capture.currency()).filter(|_| excess > 0)
+    }
+
+    /// Returns the part of the amount that was not captured or refunded yet, in hundredths of its currency.
+    pub fn remaining(&self) -> i64 {
+        // Captures can take more than the amount, if the merchant's channel tolerates it.
+        self.amount.hundredths().saturating_sub(self.used).max(0)
+    }
+}
+
+/// Limits of the modifications of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FollowUpLimits {
+    /// The time limits.
+    pub times: TimeLimits,
+    /// Tolerance of captures above the authorized amount.
+    pub overcapture: Overcapture,
 }
 
 /// Time limits of modifications, counted from the creation of the payment.

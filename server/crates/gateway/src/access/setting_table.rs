@@ -16,8 +16,8 @@ use super::setting_values::{
     find_word, in_quotes, join_or, parse_list, parse_switch, parse_test_mode, parse_word, switch_word, words_of,
 };
 use super::settings::{
-    ANY, DEFAULT_PLAN, NO_APPROVAL, SettingsChange, parse_origin, parse_refund_approval, parse_retry_plan,
-    parse_sepa_creditor_id, parse_time_zone,
+    ANY, DEFAULT_DAYS, DEFAULT_PLAN, NO_APPROVAL, SettingsChange, parse_authorization_days, parse_origin,
+    parse_refund_approval, parse_retry_plan, parse_sepa_creditor_id, parse_time_zone,
 };
 use crate::registry;
 
@@ -189,7 +189,7 @@ const REVIEW: [(&str, ReviewPolicy); 3] =
 const RISK_ERROR: [(&str, RiskErrorPolicy); 2] = [("deny", RiskErrorPolicy::Deny), ("accept", RiskErrorPolicy::Accept)];
 
 /// Every setting, in the order of the pages.
-pub static SETTING_ROWS: [SettingRow; 34] = [
+pub static SETTING_ROWS: [SettingRow; 36] = [
     switch!("strict", Requests, strict, strict),
     switch!("customer-names-optional", Requests, customer_names_optional, customer_names_optional),
     switch!("refuse-duplicates", Requests, refuse_duplicates, refuse_duplicates),
@@ -264,6 +264,32 @@ pub static SETTING_ROWS: [SettingRow; 34] = [
             |settings| settings.sepa_creditor_id.clone().unwrap_or_else(|| NO_CREDITOR_ID.to_owned()),
             |change, text| {
                 change.sepa_creditor_id = Some(parse_sepa_creditor_id(text)?);
+                Ok(())
+            }
+        )
+    },
+    SettingRow {
+        is_from_above: true,
+        ..row!(
+            "overcapture",
+            Routing,
+            SettingKind::Text,
+            |settings| settings.overcapture.to_string(),
+            |change, text| {
+                change.overcapture = Some(text.parse()?);
+                Ok(())
+            }
+        )
+    },
+    SettingRow {
+        is_from_above: true,
+        ..row!(
+            "authorization-days",
+            Routing,
+            SettingKind::Text,
+            |settings| settings.authorization_days.map_or_else(|| DEFAULT_DAYS.to_owned(), |days| days.to_string()),
+            |change, text| {
+                change.authorization_days = Some(parse_authorization_days(text)?);
                 Ok(())
             }
         )
@@ -404,6 +430,8 @@ mod tests {
             "connector" => registry::connector_names().last().unwrap(),
             "acquirer-merchant" => "M-4711",
             "sepa-creditor-id" => "DE98ZZZ09999999999",
+            "overcapture" => "15",
+            "authorization-days" => "30",
             "3d" => "never",
             "screen" => "after",
             "review" => "hold",
@@ -461,6 +489,9 @@ mod tests {
             ("connector", "nowhere"),
             ("acquirer-merchant", "a b"),
             ("sepa-creditor-id", "DE99ZZZ09999999999"),
+            ("overcapture", "21"),
+            ("authorization-days", "31"),
+            ("authorization-days", "0"),
             ("priority", "-1"),
             ("3d", "always"),
             ("time-zone", "Berlin"),

@@ -7,6 +7,7 @@ use tillgate_domain::access::entity::{DEFAULT_ZONE, Entity, EntitySettings};
 use tillgate_domain::access::form_look::LookPart;
 use tillgate_domain::access::inheritance;
 use tillgate_domain::access::level::Level;
+use tillgate_domain::payment::overcapture::Overcapture;
 use tillgate_domain::plain_line::PlainLine;
 use tillgate_domain::schedule::retry::RetryPlan;
 use tillgate_store::AdminStore;
@@ -19,6 +20,11 @@ use crate::registry::is_for_sandboxes_only;
 pub(super) const ANY: &str = "any";
 /// The value that stands for the default plan of retries.
 pub(super) const DEFAULT_PLAN: &str = "default";
+
+/// The value that stands for the gateway's own lifetime of preauthorizations.
+pub(super) const DEFAULT_DAYS: &str = "default";
+/// Longest lifetime of preauthorizations, in days. Schemes allow no longer one.
+const MAX_AUTHORIZATION_DAYS: u8 = 30;
 
 /// The value for which no refund needs a second person.
 pub(super) const NO_APPROVAL: &str = "none";
@@ -56,6 +62,10 @@ pub struct SettingsChange {
     pub key_approval: Option<bool>,
     /// The identifier of the creditor in mandates, checked by [`parse_sepa_creditor_id`].
     pub sepa_creditor_id: Option<String>,
+    /// The tolerance of captures.
+    pub overcapture: Option<Overcapture>,
+    /// The lifetime of preauthorizations, checked by [`parse_authorization_days`].
+    pub authorization_days: Option<String>,
     /// The origins whose pages may embed the form, checked by [`parse_origin`].
     pub origins: Vec<String>,
     /// The parts of the form's look, each with its value as [`LookPart::parse`] returns it.
@@ -93,6 +103,10 @@ impl SettingsChange {
         if let Some(id) = &self.sepa_creditor_id {
             settings.sepa_creditor_id = Some(id.clone()).filter(|id| id != NO_CREDITOR_ID);
         }
+        settings.overcapture = self.overcapture.unwrap_or(settings.overcapture);
+        if let Some(days) = &self.authorization_days {
+            settings.authorization_days = days.parse().ok();
+        }
         if self.origins.iter().any(|origin| origin == ANY) {
             settings.origins.clear();
         } else if !self.origins.is_empty() {
@@ -124,6 +138,8 @@ impl SettingsChange {
             ("rule-approval", self.rule_approval.is_some()),
             ("key-approval", self.key_approval.is_some()),
             ("sepa-creditor-id", self.sepa_creditor_id.is_some()),
+            ("overcapture", self.overcapture.is_some()),
+            ("authorization-days", self.authorization_days.is_some()),
             ("origin", !self.origins.is_empty()),
         ];
         let own = own.into_iter().chain(self.channel.given_settings());
@@ -185,6 +201,19 @@ pub fn parse_refund_approval(text: &str) -> Result<String, String> {
 /// A message about the identifier.
 pub fn parse_sepa_creditor_id(text: &str) -> Result<String, String> {
     if text == NO_CREDITOR_ID { Ok(text.to_owned()) } else { parse_creditor_id(text) }
+}
+
+/// Checks the days for which a preauthorization can be captured: 1 to 30, or the word `default`.
+///
+/// # Errors
+/// A message about the value.
+pub fn parse_authorization_days(text: &str) -> Result<String, String> {
+    let days = text.parse::<u8>().ok().filter(|days| (1..=MAX_AUTHORIZATION_DAYS).contains(days));
+    match days {
+        Some(days) => Ok(days.to_string()),
+        None if text == DEFAULT_DAYS => Ok(text.to_owned()),
+        None => Err(format!("a preauthorization lasts 1 to {MAX_AUTHORIZATION_DAYS} days, or {DEFAULT_DAYS}")),
+    }
 }
 
 /// Checks an entity's name and removes the spaces around it: 1 to 100 characters on one line.

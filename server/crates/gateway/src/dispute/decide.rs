@@ -7,7 +7,8 @@ use tillgate_domain::dispute::{Dispute, DisputeAction, NewDispute, StepDetails};
 use tillgate_domain::id::{DisputeId, PaymentId};
 use tillgate_domain::ndc::Ndc;
 use tillgate_domain::payment::mode::ProcessingMode;
-use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits, sum_refunds};
+use tillgate_domain::payment::overcapture::Overcapture;
+use tillgate_domain::payment::{FollowUpLimits, ModificationType, Payment, PaymentStatus, TimeLimits, sum_refunds};
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
@@ -16,9 +17,11 @@ use tillgate_store::{Changes, DisputeKey, LoadedRecords, RecordKeys};
 
 use super::super::payment::follow_up_draft::draft_follow_up;
 
-/// The time limits do not matter for chargebacks and their reversals.
-const NO_LIMITS: TimeLimits =
-    TimeLimits { authorization_lifetime: SignedDuration::ZERO, reversal_window: SignedDuration::ZERO };
+/// The limits do not matter for chargebacks and their reversals.
+const NO_LIMITS: FollowUpLimits = FollowUpLimits {
+    times: TimeLimits { authorization_lifetime: SignedDuration::ZERO, reversal_window: SignedDuration::ZERO },
+    overcapture: Overcapture::NONE,
+};
 
 /// A requested step of a dispute.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use tillgate_connector::{
-    Connector, ConnectorOutcome, ConnectorResult, EarlierPayment, Modification, Order, PaymentRoute,
+    CaptureTerms, Connector, ConnectorOutcome, ConnectorResult, EarlierPayment, Modification, Order, PaymentRoute,
 };
 use tillgate_domain::access::entity::Entity;
 use tillgate_domain::payment::debit_step::DebitStep;
@@ -59,6 +59,7 @@ pub(crate) async fn capture_debit(connector: &dyn Connector, payment: &Payment, 
         connector_tx_ids: payment.connector_tx_ids.clone(),
         amount: payment.amount,
         descriptor: Some(payment.descriptor.clone()),
+        capture: CaptureTerms::default(),
         forced_result_code: None,
         is_repeated,
     };

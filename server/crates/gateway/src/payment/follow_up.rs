@@ -1,6 +1,6 @@
-//! Follow-up payments: captures, reversals, refunds and chargebacks of an earlier payment, and reversals of
-//! chargebacks. Each is decided under the
-//! write lock, against all earlier follow-up payments, so that concurrent refunds never exceed the payment.
+//! Follow-up payments: captures, increments, reversals, refunds and chargebacks of an earlier payment, and reversals of
+//! chargebacks. Each is decided under the write lock, against all earlier follow-up payments, so that concurrent
+//! refunds never exceed the payment. An increment raises the amount only when its approval is written.
 //!
 //! A request that breaks the rules is stored as a declined payment with an id, and is listed among the follow-up
 //! payments. A request that refers to no payment of the entity is refused without one.
@@ -14,7 +14,9 @@ use tillgate_domain::access::entity::Entity;
 use tillgate_domain::access::scope::Scopes;
 use tillgate_domain::id::PaymentId;
 use tillgate_domain::payment::mode::ProcessingMode;
-use tillgate_domain::payment::{ModificationType, Payment, PaymentStatus, TimeLimits};
+use tillgate_domain::payment::{
+    FollowUpLimits, INCREMENT, INDUSTRY_PRACTICE, ModificationType, Payment, PaymentStatus, PaymentType,
+};
 use tillgate_domain::refusal::Refusal;
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::{ParameterError, Parameters, check_complete};
@@ -49,7 +51,7 @@ struct FollowUp {
     new: Payment,
     /// The result, if it is known without a request to an external connector.
     result: Option<ResultCode>,
-    time_limits: TimeLimits,
+    limits: FollowUpLimits,
     connector: Option<Arc<dyn Connector>>,
     recorder: ResponseRecorder<Payment>,
 }
@@ -66,9 +68,9 @@ enum RequestedAmount {
 }
 
 impl Gateway {
-    /// Captures, reverses or refunds a payment of the entity or of one of its channels, or records its chargeback. An
-    /// external connector is asked after the amount is reserved; if its outcome is unknown, the returned payment is
-    /// pending. `scopes` are the access token's.
+    /// Captures, raises, reverses or refunds a payment of the entity or of one of its channels, or records its
+    /// chargeback. An external connector is asked after the amount is reserved; if its outcome is unknown, the returned
+    /// payment is pending. `scopes` are the access token's.
     ///
     /// # Errors
     /// 403 if the scopes do not cover the modification; 400 if there is no such payment, or 404 if `paymentType` is
@@ -88,7 +90,7 @@ impl Gateway {
             let message = "must be the id in the path, or be left out";
             return Err(Refusal::invalid_parameter(REFERENCED_PAYMENT_ID, Some(&sent_id), message).into());
         }
-        let modification_type = parameters.get("paymentType").and_then(ModificationType::parse);
+        let modification_type = ModificationType::from_parameters(&parameters);
         // A follow-up payment runs in the mode of the payment that it refers to, whatever the request says.
         parameters.remove("testMode");
         let id = PaymentId::parse(id).ok_or_else(|| unknown_payment(modification_type))?;
@@ -119,7 +121,7 @@ impl Gateway {
         // Boxed, because it moves through several futures to the writer's thread.
         let follow_up = Box::new(FollowUp {
             connector: route.map(|route| route.connector),
-            time_limits: self.time_limits_of(found),
+            limits: self.follow_up_limits_of(found),
             recorder: recorder.clone(),
             request,
             requested,
@@ -137,14 +139,6 @@ impl Gateway {
         let answer = wait_for_answer(send_modification(route.connector.as_ref(), &written, &referenced, false)).await;
         // Boxed, because modifications at in-process connectors would have to reserve its memory too.
         Ok(Box::pin(self.try_write_outcome(written, answer, recorder)).await)
-    }
-
-    /// Returns the time limits of the follow-up payments of a payment: the gateway's own, with the reversal window
-    /// of its external connector, if the connector has one.
-    pub(crate) fn time_limits_of(&self, payment: &Payment) -> TimeLimits {
-        let time_limits = self.options.time_limits;
-        let window = self.connector_reversal_window(payment);
-        TimeLimits { reversal_window: window.unwrap_or(time_limits.reversal_window), ..time_limits }
     }
 
     /// Returns the time from the creation of a payment to the end of its external connector's reversal window. `None`
@@ -168,7 +162,10 @@ impl Gateway {
         match request.modification_type {
             ModificationType::Chargeback => return Some(request.reason.unwrap_or(codes::CHARGEBACK_WITHOUT_REASON)),
             ModificationType::ChargebackReversal => return Some(mode.accepted_code()),
-            ModificationType::Capture | ModificationType::Reversal | ModificationType::Refund => {}
+            ModificationType::Capture
+            | ModificationType::Increment
+            | ModificationType::Reversal
+            | ModificationType::Refund => {}
         }
         let Some(route) = self.route_of(referenced) else { return Some(codes::METHOD_NOT_CONFIGURED) };
         if route.connector.capabilities().is_external {
@@ -187,26 +184,30 @@ impl FollowUp {
     /// # Errors
     /// If the earlier payment is gone, or its connector does not offer this operation.
     fn decide_changes(self, loaded: LoadedRecords) -> Result<(Changes, (Arc<Payment>, Payment)), Refusal> {
-        let Self { request, requested, new, result, time_limits, connector, recorder } = self;
+        let Self { request, requested, new, result, limits, connector, recorder } = self;
         let now = new.created;
         let referenced = loaded.payment.ok_or_else(|| unknown_payment(Some(request.modification_type)))?;
         // Computed under the write lock. Two concurrent refunds could otherwise exceed the payment together.
-        let status = PaymentStatus::from_follow_ups(&referenced, &loaded.follow_ups, &time_limits, now);
+        let status = PaymentStatus::from_follow_ups(&referenced, &loaded.follow_ups, &limits, now);
         let decided = request.modification_type.decide_amount(&status, requested);
+        let is_capture = request.modification_type == ModificationType::Capture;
         // Some connectors take only one capture, so this depends on the captures that are written by now.
         if let (Ok(amount), Some(connector)) = (decided, &connector) {
-            let is_captured = status.remaining < referenced.amount.hundredths();
-            let part = (amount < referenced.amount).then(|| amount.to_string());
-            connector
-                .capabilities()
-                .check_follow_up(request.modification_type, part, is_captured)
-                .map_err(refuse_missing_capability)?;
+            let is_captured = status.used > 0;
+            let part = (amount < status.amount).then(|| amount.to_string());
+            let capabilities = connector.capabilities();
+            let checked = capabilities.check_follow_up(request.modification_type, part, is_captured);
+            checked.map_err(refuse_missing_capability)?;
+            if is_capture && status.find_excess(amount).is_some() {
+                capabilities.check_overcapture(amount.to_string()).map_err(refuse_missing_capability)?;
+            }
         }
+        let excess = decided.ok().filter(|_| is_capture).and_then(|amount| status.find_excess(amount));
         let (amount, result) = match decided {
             Ok(amount) => (amount, result.unwrap_or(codes::PENDING)),
             Err(code) => (new.amount, code),
         };
-        let mut payment = Payment { amount, result, ..new };
+        let mut payment = Payment { amount, result, overcapture: excess, ..new };
         // The merchant is notified of a pending payment only if the response says so. That is known after the request
         // to the connector.
         payment.unannounced = payment.awaits_connector();
@@ -226,7 +227,7 @@ impl Gateway {
         let found = self.store.load_with_follow_ups(&self.visible_entities(entity), &id)?;
         let (payment, links) = found.ok_or_else(|| unknown_payment(None))?;
         let status =
-            PaymentStatus::from_follow_ups(&payment, &links, &self.time_limits_of(&payment), self.now_of(entity));
+            PaymentStatus::from_follow_ups(&payment, &links, &self.follow_up_limits_of(&payment), self.now_of(entity));
         Ok((payment, status))
     }
 }
@@ -234,7 +235,7 @@ impl Gateway {
 /// Returns `referencedPaymentId` if `paymentType` is that of a follow-up payment. `None` for other types, or if it is
 /// missing.
 pub(crate) fn referenced_payment_id(parameters: &Parameters) -> Option<String> {
-    parameters.get("paymentType").and_then(ModificationType::parse)?;
+    ModificationType::from_parameters(parameters)?;
     parameters.get(REFERENCED_PAYMENT_ID).map(str::to_owned)
 }
 
@@ -264,16 +265,7 @@ fn unknown_payment(modification_type: Option<ModificationType>) -> Refusal {
 /// Parameters that are missing, contradictory or not allowed for the payment type, by name.
 fn read_request(entity: &Entity, parameters: &Parameters) -> Result<FollowUpRequest, Refusal> {
     order::refuse_override(parameters)?;
-    let modification_type = match parameters.get("paymentType") {
-        None => return Err(Refusal::invalid_parameter("paymentType", None, "may not be empty")),
-        Some(text) => ModificationType::parse(text).ok_or_else(|| {
-            Refusal::invalid_choice(
-                "paymentType",
-                text,
-                &ModificationType::ALL.map(|modification_type| modification_type.payment_type().code()),
-            )
-        })?,
-    };
+    let modification_type = read_modification_type(parameters)?;
     let mut errors =
         check_complete(parameters, modification_type.catalogue_operation(), &entity.parameter_requirements());
     let (amount, currency) = (parameters.get("amount"), parameters.get("currency"));
@@ -289,6 +281,29 @@ fn read_request(entity: &Entity, parameters: &Parameters) -> Result<FollowUpRequ
         (Some(_), Some(_)) => RequestedAmount::Amount(order::read_amount(parameters)?),
     };
     Ok(FollowUpRequest { modification_type, amount, reason: chargeback_reason(parameters)? })
+}
+
+/// Reads the type of a modification.
+///
+/// # Errors
+/// `paymentType` if it is missing or that of an initial payment, `standingInstruction.industryPractice` if a
+/// preauthorization does not say that it is an increment.
+fn read_modification_type(parameters: &Parameters) -> Result<ModificationType, Refusal> {
+    let Some(text) = parameters.get("paymentType") else {
+        return Err(Refusal::invalid_parameter("paymentType", None, "may not be empty"));
+    };
+    if let Some(found) = ModificationType::from_parameters(parameters) {
+        return Ok(found);
+    }
+    if text == PaymentType::Preauthorization.code() {
+        return Err(Refusal::invalid_choice(
+            INDUSTRY_PRACTICE,
+            parameters.get(INDUSTRY_PRACTICE).unwrap_or_default(),
+            &[INCREMENT],
+        ));
+    }
+    let types = ModificationType::ALL.map(|modification| modification.payment_type().code());
+    Err(Refusal::invalid_choice("paymentType", text, &types))
 }
 
 /// Reads `chargebackResultCode`. `None` if it was not sent.

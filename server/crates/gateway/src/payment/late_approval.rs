@@ -30,7 +30,7 @@ impl Gateway {
         let keys = RecordKeys::for_modification(&payment.entity, &payment.id);
         let reversed = self.store.update(keys, move |loaded| {
             let payment = loaded.payment.ok_or_else(page_not_found)?;
-            let is_reversed = loaded.follow_ups.iter().any(|follow_up| follow_up.is_approved_or_pending);
+            let is_reversed = loaded.follow_ups.iter().any(|follow_up| follow_up.is_effective);
             if is_reversed || !needs_reversal(&payment) {
                 return Ok((Changes::default(), false));
             }

@@ -285,7 +285,10 @@ pub(super) fn find_strongest(follow_ups: &[(PaymentType, i64)], amount: &str) ->
     let strongest = order.into_iter().find(|wanted| follow_ups.iter().any(|(found, _)| found == wanted))?;
     let parts = follow_ups.iter().filter(|(found, _)| *found == strongest);
     let sum: i64 = parts.map(|(_, hundredths)| *hundredths).sum();
-    Some((strongest, amount.replace('.', "").parse() == Ok(sum)))
+    // Increments raise the amount that captures and reversals are about.
+    let increments = follow_ups.iter().filter(|(found, _)| *found == T::Preauthorization);
+    let increased: i64 = increments.map(|(_, hundredths)| *hundredths).sum();
+    Some((strongest, amount.replace('.', "").parse() == Ok(sum - increased)))
 }
 
 #[cfg(test)]
@@ -302,6 +305,10 @@ mod tests {
         );
         assert_eq!(find_strongest(&[(T::Refund, 400), (T::Chargeback, 500)], "9.00"), Some((T::Chargeback, false)));
         assert_eq!(find_strongest(&[(T::Reversal, 900)], "9.00"), Some((T::Reversal, true)));
+        let increment = (T::Preauthorization, 100);
+        assert_eq!(find_strongest(&[increment], "9.00"), None);
+        assert_eq!(find_strongest(&[increment, (T::Capture, 900)], "9.00"), Some((T::Capture, false)));
+        assert_eq!(find_strongest(&[increment, (T::Capture, 1000)], "9.00"), Some((T::Capture, true)));
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub mod duplicates;
 pub mod echo;
 pub mod follow_up;
 pub(super) mod follow_up_draft;
+mod follow_up_limits;
 mod held_card;
 mod identity;
 mod in_flight;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use jiff::SignedDuration;
 use tillgate_connector::recorded_messages::collect_messages;
-use tillgate_connector::{Connector, ConnectorOutcome, EarlierPayment, Inquiry, Modification};
+use tillgate_connector::{CaptureTerms, Connector, ConnectorOutcome, EarlierPayment, Inquiry, Modification};
 use tillgate_domain::id::{EntityId, PaymentId};
 use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
 use tillgate_shared::result::codes;
@@ -180,6 +180,7 @@ impl Gateway {
             connector_tx_ids: ConnectorTxIds::default(),
             amount,
             descriptor: None,
+            capture: CaptureTerms::default(),
             forced_result_code: None,
             is_repeated: true,
         };
@@ -191,8 +192,9 @@ impl Gateway {
     }
 }
 
-/// Asks a connector for a capture, a refund or, for any other payment type, a reversal. Writes nothing. Repeating the
-/// request is safe: the id of the payment is the idempotency key. `is_repeated`: the request may have been sent before.
+/// Asks a connector for a capture, an increment, a refund or, for any other payment type, a reversal. Writes nothing.
+/// Repeating the request is safe: the id of the payment is the idempotency key. `is_repeated`: the request may have
+/// been sent before.
 pub(crate) async fn send_modification(
     connector: &dyn Connector,
     payment: &Payment,
@@ -202,6 +204,7 @@ pub(crate) async fn send_modification(
     let modification_type = match payment.payment_type {
         PaymentType::Capture => ModificationType::Capture,
         PaymentType::Refund => ModificationType::Refund,
+        PaymentType::Preauthorization => ModificationType::Increment,
         _ => ModificationType::Reversal,
     };
     let original_reference = referenced.reference_for(modification_type);
@@ -218,11 +221,13 @@ pub(crate) async fn send_modification(
             payment.amount
         },
         descriptor: Some(payment.descriptor.clone()),
+        capture: CaptureTerms::of_payment(payment),
         forced_result_code: payment.parameters.get(order::FORCED_RESULT).map(str::to_owned),
         is_repeated,
     };
     match modification_type {
         ModificationType::Capture => connector.capture(&modification).await,
+        ModificationType::Increment => connector.increment(&modification).await,
         ModificationType::Refund => connector.refund(&modification).await,
         ModificationType::Reversal | ModificationType::Chargeback | ModificationType::ChargebackReversal => {
             reverse_payment(connector, referenced, &modification).await

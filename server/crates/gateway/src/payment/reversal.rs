@@ -1,7 +1,7 @@
 //! Reversals that nobody requests: of a payment that must not stay charged, because its shopper has abandoned it or it
 //! was declined after its connector's approval. A refund replaces a reversal that is declined.
 
-use tillgate_connector::{ConnectorResult, EarlierPayment, Modification};
+use tillgate_connector::{CaptureTerms, ConnectorResult, EarlierPayment, Modification};
 use tillgate_domain::id::{PaymentId, log_tag};
 use tillgate_domain::payment::{ConnectorTxIds, Payment, PaymentType};
 use tillgate_shared::result::{ResultCode, codes};
@@ -51,6 +51,7 @@ impl Gateway {
             connector_tx_ids: ConnectorTxIds::default(),
             amount: payment.connector_amount(),
             descriptor: None,
+            capture: CaptureTerms::default(),
             forced_result_code: None,
             is_repeated: false,
         };

@@ -75,9 +75,9 @@ impl Gateway {
         let found = self.store.load_with_follow_ups(&scope.payments, id)?;
         let Some((payment, follow_ups)) = found else { return Ok(None) };
         let now = self.now_of_id(&payment.entity);
-        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.time_limits_of(&payment), now);
+        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.follow_up_limits_of(&payment), now);
         let acts = self.find_possible_acts(&payment, &status);
-        let effective = follow_ups.iter().filter(|one| one.is_approved_or_pending && payment.is_approved());
+        let effective = follow_ups.iter().filter(|one| one.is_effective && payment.is_approved());
         let effective: Vec<_> = effective.map(|one| (one.payment_type, one.hundredths)).collect();
         let follow_up = find_strongest(&effective, &payment.amount.to_string());
         let related = self.store.load_related_payments(&payment, MAX_RELATED)?;

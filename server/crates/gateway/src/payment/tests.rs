@@ -2,6 +2,7 @@
 
 mod held;
 mod host;
+mod increments;
 mod interleaving;
 mod nodes;
 mod places;

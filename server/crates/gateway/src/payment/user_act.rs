@@ -64,10 +64,10 @@ pub struct RequestedAct {
 impl ChangeablePayment {
     /// Returns the largest amount of a modification: what remains, or the whole amount for a reversal.
     pub fn largest_amount(&self, modification: ModificationType) -> Amount {
-        let whole = self.payment.amount;
+        let whole = self.status.amount;
         match modification {
             ModificationType::Reversal => whole,
-            _ => Amount::from_hundredths(self.status.remaining, whole.currency()).unwrap_or(whole),
+            _ => Amount::from_hundredths(self.status.remaining(), whole.currency()).unwrap_or(whole),
         }
     }
 }
@@ -85,7 +85,7 @@ impl Gateway {
     ) -> Result<Option<ChangeablePayment>, Failure> {
         let Some((payment, follow_ups)) = self.store.load_with_follow_ups(entities, id)? else { return Ok(None) };
         let now = self.now_of_id(&payment.entity);
-        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.time_limits_of(&payment), now);
+        let status = PaymentStatus::from_follow_ups(&payment, &follow_ups, &self.follow_up_limits_of(&payment), now);
         let acts = self.find_possible_acts(&payment, &status);
         Ok(Some(ChangeablePayment { payment, status, acts }))
     }
@@ -93,9 +93,9 @@ impl Gateway {
     /// Returns the modifications that the rules and the payment's acquirer allow.
     pub(super) fn find_possible_acts(&self, payment: &Payment, status: &PaymentStatus) -> Vec<ModificationType> {
         let route = self.route_of(payment);
-        let is_captured = status.remaining < payment.amount.hundredths();
+        let is_captured = status.used > 0;
         let is_possible = |modification: &ModificationType| {
-            let has_rest = *modification == ModificationType::Reversal || status.remaining > 0;
+            let has_rest = *modification == ModificationType::Reversal || status.remaining() > 0;
             let capabilities = route.as_ref().map(|route| route.connector.capabilities());
             let is_supported =
                 capabilities.is_some_and(|known| known.check_follow_up(*modification, None, is_captured).is_ok());

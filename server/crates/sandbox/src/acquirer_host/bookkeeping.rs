@@ -4,13 +4,14 @@
 //! reversal reverses a request as a whole. If the request has not arrived yet, it is declined when it arrives.
 
 use tillgate_connector::http::protocol::{
-    AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome, HostResponse, ModificationRequest, PaymentData,
+    AuthorizationRequest, EarlierRequest, HostOperation, HostOutcome, HostResponse, MAX_AMOUNT, ModificationRequest,
+    PaymentData,
 };
 use tillgate_store::StoreError;
 use tillgate_store::acquirer_host::entry::{EntryKind, HostPage, LedgerEntry, NewEntry, SchemeData};
 use tillgate_store::acquirer_host::ledger::LedgerTransaction;
 
-use super::issuer::{IssuerDecision, find_advice_code};
+use super::issuer::{IssuerDecision, decide_increment, find_advice_code};
 
 /// Response codes of the bookkeeping (ISO 8583, field 39).
 mod code {
@@ -55,6 +56,9 @@ pub enum BookingResult {
     KeyReused,
 }
 
+/// Largest tolerance of captures: a fifth of the authorized amount.
+const MAX_TOLERANCE: u64 = 5;
+
 type LedgerResult = Result<BookingResult, StoreError>;
 
 /// Books an authorization, a debit or a credit with the issuer's decision. If it is approved and the request has a
@@ -96,8 +100,9 @@ pub fn book_payment(
     })
 }
 
-/// Books a capture or a refund, approved or declined. An approved one adds its amount to the used amount of its
-/// original. The entry names its original, unless that is unknown or belongs to another merchant.
+/// Books a capture, an increment or a refund, approved or declined. An approved one adds its amount to the used amount
+/// of its original, or to its raised amount. The entry names its original, unless that is unknown or belongs to another
+/// merchant.
 pub fn book_modification(
     ledger: &LedgerTransaction<'_>,
     call: &CallContext,
@@ -110,52 +115,75 @@ pub fn book_modification(
             Some(number) => ledger.load_by_number(number)?,
             None => None,
         };
-        let used = match &original {
-            Some(original) => decide_modification(original, kind, payment),
-            None => Err(code::NOT_FOUND),
+        let sum = match &original {
+            Some(original) => decide_modification(original, kind, request),
+            None => Err(code::NOT_FOUND.to_owned()),
         };
         let original = original.filter(|original| original.entry.merchant_id == payment.merchant_id);
-        if let (Ok(used), Some(original)) = (used, &original) {
-            ledger.set_used(original.number, used)?;
+        match (&sum, &original) {
+            (Ok(raised), Some(original)) if kind == EntryKind::Increment => {
+                ledger.set_raised(original.number, *raised)?;
+            }
+            (Ok(used), Some(original)) => {
+                ledger.set_used(original.number, *used)?;
+                if kind == EntryKind::Capture && request.last_capture {
+                    ledger.set_finished(original.number, true)?;
+                }
+            }
+            _ => {}
         }
-        let code = used.err().unwrap_or(code::APPROVED);
+        let code = sum.err().unwrap_or_else(|| code::APPROVED.to_owned());
         let descriptor = request.descriptor.clone();
         ledger.insert_entry(NewEntry {
             scheme_data: SchemeData { descriptor, ..SchemeData::default() },
-            ..new_entry(call, payment, kind, original.map(|original| original.number), code)
+            ..new_entry(call, payment, kind, original.map(|original| original.number), &code)
         })
     })
 }
 
-/// Decides a capture of an authorization, or a refund of a debit, capture or credit. Returns the used amount of the
-/// original afterwards.
+/// Decides a capture or an increment of an authorization, or a refund of a debit, capture or credit. Returns the used
+/// amount of the original afterwards, of an increment the raised one.
 ///
 /// # Errors
 /// The response code of the decline: 25 for another merchant's original, 12 for an original of the wrong kind, 21 if
-/// the original is not approved or is reversed, 13 for an amount of zero, more than the available amount, or another
-/// currency.
-fn decide_modification(original: &LedgerEntry, kind: EntryKind, payment: &PaymentData) -> Result<u64, &'static str> {
-    use EntryKind::{Authorization, Capture, Credit, Debit, Refund};
+/// the original is not approved, is reversed or had its last capture, 13 for an amount of zero, more than the available
+/// amount, or another currency; and the issuer's code for an increment.
+fn decide_modification(original: &LedgerEntry, kind: EntryKind, request: &ModificationRequest) -> Result<u64, String> {
+    let payment = &request.payment;
+    use EntryKind::{Authorization, Capture, Credit, Debit, Increment, Refund};
     // Another merchant's transaction is treated as unknown.
     if original.entry.merchant_id != payment.merchant_id {
-        return Err(code::NOT_FOUND);
+        return Err(code::NOT_FOUND.to_owned());
     }
     match (kind, original.entry.kind) {
-        (Capture, Authorization) | (Refund, Debit | Capture | Credit) => {}
-        _ => return Err(code::INVALID),
+        (Capture | Increment, Authorization) | (Refund, Debit | Capture | Credit) => {}
+        _ => return Err(code::INVALID.to_owned()),
     }
-    if !original.is_effective() {
-        return Err(code::NO_ACTION);
+    if !original.is_effective() || original.finished {
+        return Err(code::NO_ACTION.to_owned());
     }
-    let used = original.used.checked_add(payment.amount).filter(|used| *used <= original.entry.amount);
-    match used {
-        Some(used) if payment.amount > 0 && payment.currency == original.entry.currency => Ok(used),
-        _ => Err(code::AMOUNT),
+    let sum = match kind {
+        Increment => original.raised.checked_add(payment.amount).filter(|raised| *raised <= MAX_AMOUNT),
+        _ => {
+            let usable = original.usable_amount();
+            let usable = if request.overcapture { usable.saturating_add(usable / MAX_TOLERANCE) } else { usable };
+            original.used.checked_add(payment.amount).filter(|used| *used <= usable)
+        }
+    };
+    match sum {
+        Some(_) if payment.amount == 0 || payment.currency != original.entry.currency => Err(code::AMOUNT.to_owned()),
+        Some(raised) if kind == Increment => match decide_increment(payment.amount) {
+            code if code == code::APPROVED => Ok(raised),
+            code => Err(code),
+        },
+        Some(used) => Ok(used),
+        None => Err(code::AMOUNT.to_owned()),
     }
 }
 
 /// Books a reversal, approved or declined. An approved one marks its original as reversed if that is effective or
-/// awaits the shopper, and a reversed capture or refund no longer uses its original's amount. If the original has not
+/// awaits the shopper, and a reversed capture or refund no longer uses its original's amount. A reversed authorization
+/// takes its increments with it, and a reversed increment no longer raises its amount. If the original has not
 /// arrived yet, an unseen entry takes its idempotency key.
 pub fn book_reversal(ledger: &LedgerTransaction<'_>, call: &CallContext, request: &EarlierRequest) -> LedgerResult {
     let payment = &request.payment;
@@ -177,7 +205,7 @@ pub fn book_reversal(ledger: &LedgerTransaction<'_>, call: &CallContext, request
                 code::APPROVED,
             ));
         };
-        let checked = check_reversal(&original, payment);
+        let checked = check_reversal(&original, payment).and(check_increment_is_unused(ledger, &original)?);
         if checked.is_ok() && (original.is_effective() || original.entry.awaits_shopper) {
             ledger.set_reversed(original.number)?;
             restore_amount(ledger, &original)?;
@@ -208,15 +236,36 @@ fn check_reversal(original: &LedgerEntry, payment: &PaymentData) -> Result<(), &
     }
 }
 
-/// Subtracts the amount of a reversed capture or refund from the used amount of its original. Does nothing for any
-/// other entry.
+/// Checks that no capture uses what an increment has added. Any other entry passes.
+fn check_increment_is_unused(
+    ledger: &LedgerTransaction<'_>,
+    reversed: &LedgerEntry,
+) -> Result<Result<(), &'static str>, StoreError> {
+    let (EntryKind::Increment, Some(number)) = (reversed.entry.kind, reversed.entry.original) else {
+        return Ok(Ok(()));
+    };
+    let original = ledger.load_by_number(number)?;
+    let is_used = |original: &LedgerEntry| {
+        original.used > original.usable_amount().saturating_sub(reversed.entry.amount) && reversed.is_effective()
+    };
+    Ok(if original.as_ref().is_some_and(is_used) { Err(code::NO_ACTION) } else { Ok(()) })
+}
+
+/// Subtracts the amount of a reversed capture or refund from the used amount of its original, and that of an increment
+/// from its raised amount. Does nothing for any other entry.
 fn restore_amount(ledger: &LedgerTransaction<'_>, reversed: &LedgerEntry) -> Result<(), StoreError> {
-    let (EntryKind::Capture | EntryKind::Refund, Some(number)) = (reversed.entry.kind, reversed.entry.original) else {
+    let (kind, amount) = (reversed.entry.kind, reversed.entry.amount);
+    let Some(original) = reversed.entry.original.map(|number| ledger.load_by_number(number)).transpose()?.flatten()
+    else {
         return Ok(());
     };
-    match ledger.load_by_number(number)? {
-        Some(original) => ledger.set_used(number, original.used.saturating_sub(reversed.entry.amount)),
-        None => Ok(()),
+    match kind {
+        EntryKind::Capture | EntryKind::Refund => {
+            ledger.set_finished(original.number, false)?;
+            ledger.set_used(original.number, original.used.saturating_sub(amount))
+        }
+        EntryKind::Increment => ledger.set_raised(original.number, original.raised.saturating_sub(amount)),
+        _ => Ok(()),
     }
 }
 

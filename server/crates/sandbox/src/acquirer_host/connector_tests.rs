@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tillgate_connector::http::{Deadlines, HostAddress, HostClient, HttpConnector, SharedKey};
 use tillgate_connector::{
-    AvsAddress, Capabilities, CardSource, Connector as _, ConnectorOutcome, EarlierPayment, FullAccount, FullCard,
-    Inquiry, Modification, Order, OrderContext, OrderRequest,
+    AvsAddress, Capabilities, CaptureTerms, CardSource, Connector as _, ConnectorOutcome, EarlierPayment, FullAccount,
+    FullCard, Inquiry, Modification, Order, OrderContext, OrderRequest,
 };
 use tillgate_domain::payment::{ConnectorTxIds, PaymentType};
 use tillgate_os::clock::SystemClock;
@@ -82,6 +82,7 @@ fn modification_of(reference: &str, original_reference: &str, ids: &ConnectorTxI
         connector_tx_ids: ids.clone(),
         amount: parse_euros(amount),
         descriptor: None,
+        capture: CaptureTerms::default(),
         forced_result_code: None,
         is_repeated: false,
     }

@@ -115,6 +115,13 @@ impl Connector for EmbeddedHost {
         }
     }
 
+    async fn increment(&self, modification: &Modification) -> ConnectorOutcome {
+        match self.ensure_started().await {
+            Some(connector) => connector.increment(modification).await,
+            None => unsent_outcome(modification),
+        }
+    }
+
     async fn refund(&self, modification: &Modification) -> ConnectorOutcome {
         match self.ensure_started().await {
             Some(connector) => connector.refund(modification).await,

@@ -81,6 +81,17 @@ pub fn find_advice_code(entry: &NewEntry) -> Option<String> {
     is_advised.then(|| format!("{:02}", entry.amount - AMOUNTS_OF_ADVICE.start()))
 }
 
+/// Decides an increment by its amount, like an authorization. The codes of a part and of an unknown outcome approve it.
+pub fn decide_increment(amount: u64) -> String {
+    if !AMOUNTS_OF_CODES.contains(&amount) {
+        return "00".to_owned();
+    }
+    match format!("{:02}", amount - AMOUNTS_OF_CODES.start()).as_str() {
+        PARTIALLY_APPROVED | "68" => "00".to_owned(),
+        code => code.to_owned(),
+    }
+}
+
 /// Returns the response code of a card: 14 if it is no test number of the brand, 54 if it has expired, otherwise the
 /// code of the test data, or 00. A soft decline (1A) becomes 00 if 3-D Secure has authenticated the cardholder or
 /// attempted to, or if the amount is zero.

@@ -193,9 +193,13 @@ fn parse_booking_request(
             let payment = body.payment.clone();
             (BookingRequest::Payment(kind, Box::new(body)), payment)
         }
-        HostOperation::Capture | HostOperation::Refund => {
+        HostOperation::Capture | HostOperation::Increment | HostOperation::Refund => {
             let body: ModificationRequest = parse_body(request)?;
-            let kind = if operation == HostOperation::Capture { EntryKind::Capture } else { EntryKind::Refund };
+            let kind = match operation {
+                HostOperation::Capture => EntryKind::Capture,
+                HostOperation::Increment => EntryKind::Increment,
+                _ => EntryKind::Refund,
+            };
             let payment = body.payment.clone();
             (BookingRequest::Modification(kind, body), payment)
         }

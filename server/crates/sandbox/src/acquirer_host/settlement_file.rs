@@ -76,7 +76,7 @@ fn format_line(entry: &LedgerEntry, terms: SettlementTerms) -> Option<[String; 1
         EntryKind::Debit | EntryKind::Capture => ("DEBIT", "POS"),
         EntryKind::Credit => ("CREDIT", "NEG"),
         EntryKind::Refund => ("REFUND", "NEG"),
-        EntryKind::Authorization | EntryKind::Reversal | EntryKind::Unseen => return None,
+        EntryKind::Authorization | EntryKind::Increment | EntryKind::Reversal | EntryKind::Unseen => return None,
     };
     let day = Timestamp::from_millisecond(entry.created).ok()?.to_zoned(TimeZone::UTC).date();
     if terms.day.is_some_and(|chosen| chosen != day) {

@@ -101,6 +101,10 @@ impl Connector for Simulator {
         decide_modification(modification)
     }
 
+    async fn increment(&self, modification: &Modification) -> ConnectorOutcome {
+        decide_modification(modification)
+    }
+
     async fn refund(&self, modification: &Modification) -> ConnectorOutcome {
         decide_modification(modification)
     }

@@ -15,6 +15,8 @@ pub enum EntryKind {
     Credit,
     /// Captures an authorized amount.
     Capture,
+    /// Raises an authorized amount.
+    Increment,
     /// Refunds a debit, a capture or a credit.
     Refund,
     /// Reverses another entry.
@@ -24,8 +26,16 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    const ALL: [Self; 7] =
-        [Self::Authorization, Self::Debit, Self::Credit, Self::Capture, Self::Refund, Self::Reversal, Self::Unseen];
+    const ALL: [Self; 8] = [
+        Self::Authorization,
+        Self::Debit,
+        Self::Credit,
+        Self::Capture,
+        Self::Increment,
+        Self::Refund,
+        Self::Reversal,
+        Self::Unseen,
+    ];
 
     /// Returns the name of the kind in the ledger.
     pub fn as_str(self) -> &'static str {
@@ -34,6 +44,7 @@ impl EntryKind {
             Self::Debit => "debit",
             Self::Credit => "credit",
             Self::Capture => "capture",
+            Self::Increment => "increment",
             Self::Refund => "refund",
             Self::Reversal => "reversal",
             Self::Unseen => "unseen",
@@ -62,7 +73,7 @@ pub struct SchemeData {
     /// Text for the shopper's statement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descriptor: Option<String>,
-    /// The merchant's data. `None` for a capture or a refund.
+    /// The merchant's data. `None` for a capture, an increment or a refund.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merchant: Option<MerchantData>,
     /// The transaction category.
@@ -88,7 +99,7 @@ pub struct NewEntry {
     pub merchant_id: String,
     /// The gateway's id of the payment.
     pub payment_id: String,
-    /// Number of the original: the entry that this one captures, refunds or reverses.
+    /// Number of the original: the entry that this one captures, raises, refunds or reverses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub original: Option<i64>,
     /// Amount in minor units: the approved one if only a part was approved.
@@ -141,6 +152,12 @@ pub struct LedgerEntry {
     pub number: i64,
     /// Captured amount of an authorization, or refunded amount of any other entry, in minor units.
     pub used: u64,
+    /// Sum of the increments of an authorization in minor units, without reversed ones.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub raised: u64,
+    /// True after the last capture of an authorization.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub finished: bool,
     /// The entry's other data.
     #[serde(flatten)]
     pub entry: NewEntry,
@@ -153,7 +170,18 @@ impl NewEntry {
     }
 }
 
+/// Returns true if an amount is left out of the list of entries.
+#[allow(clippy::trivially_copy_pass_by_ref)] // a signature of serde
+fn is_zero(amount: &u64) -> bool {
+    *amount == 0
+}
+
 impl LedgerEntry {
+    /// Returns the amount that captures or refunds can take together without a tolerance, in minor units.
+    pub fn usable_amount(&self) -> u64 {
+        self.entry.amount.saturating_add(self.raised)
+    }
+
     /// Returns true if the entry was executed and not reversed.
     pub fn is_effective(&self) -> bool {
         self.entry.approved && !self.entry.reversed

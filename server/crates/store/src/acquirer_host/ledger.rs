@@ -27,17 +27,19 @@ const QUEUE: usize = 1024;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The migrations, oldest first: numbered SQL files. Existing ones are never changed.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/0001_entries.sql"),
     include_str!("migrations/0002_three_ds.sql"),
     include_str!("migrations/0003_pages.sql"),
     include_str!("migrations/0004_scheme_data.sql"),
     include_str!("migrations/0005_partial_approvals.sql"),
+    include_str!("migrations/0006_increments.sql"),
 ];
 
 /// Columns of an entry, in the order in which [`read_entry`] reads them.
-const COLUMNS: &str = "number, key, fingerprint, kind, merchant, payment, original, amount, currency, used, approved, reversed, \
-     undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, scheme_data, requested";
+const COLUMNS: &str = "number, key, fingerprint, kind, merchant, payment, original, amount, currency, used + used_above, \
+     approved, reversed, undecided, code, avs, cvv, account, created, three_ds, awaits_shopper, page, return_url, \
+     scheme_data, requested, raised, finished";
 
 /// The ledger. Its queue serialises access from all threads.
 pub struct AcquirerLedger {
@@ -146,26 +148,48 @@ impl LedgerTransaction<'_> {
             ],
             |row| row.get(0),
         )?;
-        Ok(LedgerEntry { number, used: 0, entry })
+        Ok(LedgerEntry { number, used: 0, raised: 0, finished: false, entry })
     }
 
     /// Sets the used amount of an entry in minor units: the captured amount of an authorization, the refunded amount of
     /// any other entry. It replaces the earlier amount. An unknown number changes nothing.
     ///
     /// # Errors
-    /// If the ledger cannot be written, or the amount exceeds the entry's amount.
+    /// If the ledger cannot be written, or the amount exceeds the entry's amount with its increments by more than a
+    /// fifth.
     pub fn set_used(&self, number: i64, used: u64) -> Result<(), StoreError> {
-        self.session
-            .execute("UPDATE entry SET used = ?2 WHERE number = ?1", params![number, amount_to_column(used)?])?;
+        let query = "UPDATE entry SET used = min(?2, amount), used_above = max(?2 - amount, 0) WHERE number = ?1";
+        self.session.execute(query, params![number, amount_to_column(used)?])?;
         Ok(())
     }
 
-    /// Marks an entry as reversed. If it waits for its shopper, it stops waiting and gets the response code 21.
+    /// Releases what is left of an authorization after its last capture.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written.
+    pub fn set_finished(&self, number: i64, finished: bool) -> Result<(), StoreError> {
+        self.session.execute("UPDATE entry SET finished = ?2 WHERE number = ?1", params![number, finished])?;
+        Ok(())
+    }
+
+    /// Sets the sum of the increments of an authorization in minor units. It replaces the earlier sum.
+    ///
+    /// # Errors
+    /// If the ledger cannot be written, or more of the sum is captured.
+    pub fn set_raised(&self, number: i64, raised: u64) -> Result<(), StoreError> {
+        let query = "UPDATE entry SET raised = ?2 WHERE number = ?1";
+        self.session.execute(query, params![number, amount_to_column(raised)?])?;
+        Ok(())
+    }
+
+    /// Marks an entry as reversed, and the increments of an authorization with it. If it waits for its shopper, it
+    /// stops waiting and gets the response code 21.
     ///
     /// # Errors
     /// If the ledger cannot be written.
     pub fn set_reversed(&self, number: i64) -> Result<(), StoreError> {
-        let query = "UPDATE entry SET reversed = 1, code = iif(awaits_shopper, '21', code), awaits_shopper = 0 WHERE number = ?1";
+        let query = "UPDATE entry SET reversed = 1, code = iif(awaits_shopper, '21', code), awaits_shopper = 0 \
+             WHERE number = ?1 OR (original = ?1 AND kind = 'increment')";
         self.session.execute(query, [number])?;
         Ok(())
     }
@@ -208,6 +232,8 @@ fn read_entry(row: &Row<'_>) -> tillgate_engine::Result<LedgerEntry> {
     Ok(LedgerEntry {
         number: row.get(0)?,
         used: read_amount(row, 9)?,
+        raised: read_amount(row, 24)?,
+        finished: row.get(25)?,
         entry: NewEntry {
             key: row.get(1)?,
             fingerprint: row.get(2)?,

@@ -61,11 +61,8 @@ pub(crate) async fn a_decision_sees_everything_that_was_committed_before_it(back
     };
     let decide = move |loaded: LoadedRecords| {
         assert_eq!((loaded.checkout, loaded.payment), (Some(checkout), Some(paid)));
-        let links: Vec<_> = loaded
-            .follow_ups
-            .iter()
-            .map(|link| (link.payment_type, link.hundredths, link.is_approved_or_pending))
-            .collect();
+        let links: Vec<_> =
+            loaded.follow_ups.iter().map(|link| (link.payment_type, link.hundredths, link.is_effective)).collect();
         assert_eq!(links, [(PaymentType::Refund, 3000, true)]);
         assert_eq!(
             (loaded.stored_credentials.registration, loaded.stored_credentials.account_stored),

@@ -204,7 +204,7 @@ impl Store {
     pub fn load_follow_up_types(&self, payment: &PaymentId) -> Result<Vec<(PaymentType, i64)>, StoreError> {
         self.run_read(|session| {
             let follow_ups = crate::payment::load::load_follow_ups(session, payment)?;
-            let effective = follow_ups.into_iter().filter(|follow_up| follow_up.is_approved_or_pending);
+            let effective = follow_ups.into_iter().filter(|follow_up| follow_up.is_effective);
             Ok(effective.map(|follow_up| (follow_up.payment_type, follow_up.hundredths)).collect())
         })
     }

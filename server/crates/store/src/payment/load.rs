@@ -38,13 +38,14 @@ pub(crate) fn load_follow_ups(
     session: &dyn Session,
     referenced: &PaymentId,
 ) -> Result<Vec<FollowUpSummary>, StoreError> {
-    let query = "SELECT type, hundredths, approved FROM payment_link WHERE referenced = ?1";
+    let query = "SELECT type, hundredths, approved, is_final FROM payment_link WHERE referenced = ?1";
     let mut rows = session.query(query, [referenced.as_str()])?;
     let mut follow_ups = Vec::new();
     while let Some(row) = rows.next()? {
         let code = row.value(0)?.as_str()?;
         let Some(payment_type) = PaymentType::parse(code) else { continue };
-        follow_ups.push(FollowUpSummary { payment_type, hundredths: row.get(1)?, is_approved_or_pending: row.get(2)? });
+        let (hundredths, is_effective, is_final) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        follow_ups.push(FollowUpSummary { payment_type, hundredths, is_effective, is_final });
     }
     Ok(follow_ups)
 }

@@ -91,9 +91,10 @@ const MIGRATIONS: &[(&str, &str)] = migrations![
     "0068_audit_chains",
     "0069_partial_approvals",
     "0070_card_attempts",
+    "0071_increments",
 ];
 
-/// The statements that make what all migrations make together, with which a new store begins: 70 migrations, most of
+/// The statements that make what all migrations make together, with which a new store begins: 71 migrations, most of
 /// which change what earlier ones made, take ten times as long.
 const WHOLE: &str = include_str!("schema.sql");
 

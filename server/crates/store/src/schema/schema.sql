@@ -19,7 +19,7 @@ CREATE TABLE "payment" (
 ) WITHOUT ROWID;
 CREATE TABLE payment_link (
     referenced TEXT NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL, hundredths INTEGER NOT NULL,
-    approved INTEGER NOT NULL, entity TEXT, PRIMARY KEY (referenced, id)
+    approved INTEGER NOT NULL, entity TEXT, overcapture INTEGER NOT NULL DEFAULT 0, is_final INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (referenced, id)
 ) WITHOUT ROWID;
 CREATE TABLE payment_reference (
     entity TEXT NOT NULL, reference TEXT NOT NULL, payment TEXT NOT NULL,
@@ -268,21 +268,6 @@ CREATE TABLE ftp_user (
     name TEXT PRIMARY KEY, entity TEXT NOT NULL REFERENCES entity (id), salt BLOB NOT NULL, hash BLOB NOT NULL,
     created INTEGER NOT NULL, revoked INTEGER
 , session_reuse INTEGER NOT NULL DEFAULT 1) WITHOUT ROWID;
-CREATE VIEW payment_link_fault AS SELECT link.referenced, link.id FROM payment_link AS link WHERE
-    typeof(link.hundredths) <> 'integer' OR link.hundredths < 0
-    OR NOT (link.type = 'CP' OR link.type = 'RV' OR link.type = 'RF' OR link.type = 'CB' OR link.type = 'CR')
-    OR coalesce(
-        (SELECT CAST(replace(json_extract(CAST(document AS TEXT), '$.amount[0]'), '.', '') AS INTEGER) FROM payment
-            WHERE entity = link.entity AND id = link.referenced), -1)
-        < max(CASE WHEN link.type = 'CB' OR link.type = 'CR' THEN link.hundredths ELSE 0 END,
-            (SELECT total(hundredths) FROM payment_link
-                WHERE referenced = link.referenced AND approved AND type IN ('CP', 'RF')))
-    OR (link.type = 'CR' AND (SELECT json_extract(CAST(document AS TEXT), '$.payment_type') FROM payment
-            WHERE entity = link.entity AND id = link.referenced) IS NOT 'CB')
-    OR (SELECT count(*) FILTER (WHERE type = 'RV') > 1 OR count(*) FILTER (WHERE type = 'CB') > 1
-            OR count(*) FILTER (WHERE type = 'CR') > 1
-            OR (count(*) FILTER (WHERE type = 'RV') = 1 AND count(*) FILTER (WHERE type IN ('CP', 'RF')) > 0)
-        FROM payment_link WHERE referenced = link.referenced AND approved);
 CREATE TABLE dispute (
     id TEXT PRIMARY KEY, entity TEXT NOT NULL, payment TEXT NOT NULL, chargeback TEXT, open INTEGER NOT NULL,
     document BLOB NOT NULL
@@ -423,6 +408,34 @@ CREATE TABLE card_attempt (
     name BLOB PRIMARY KEY, purge_at INTEGER NOT NULL, history BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX card_attempt_purge ON card_attempt (purge_at);
+CREATE VIEW payment_link_fault AS SELECT link.referenced, link.id FROM payment_link AS link WHERE
+    typeof(link.hundredths) <> 'integer' OR link.hundredths < 0
+    OR NOT (link.type = 'CP' OR link.type = 'RV' OR link.type = 'RF' OR link.type = 'CB' OR link.type = 'CR'
+        OR link.type = 'PA')
+    OR coalesce(
+        (SELECT CAST(replace(json_extract(CAST(document AS TEXT), '$.amount[0]'), '.', '') AS INTEGER) FROM payment
+            WHERE entity = link.entity AND id = link.referenced), -1)
+        + (SELECT total(CASE type WHEN 'PA' THEN hundredths ELSE overcapture END) FROM payment_link
+            WHERE referenced = link.referenced AND approved AND type IN ('PA', 'CP'))
+        < max(CASE WHEN link.type = 'CB' OR link.type = 'CR' THEN link.hundredths ELSE 0 END,
+            (SELECT total(hundredths) FROM payment_link
+                WHERE referenced = link.referenced AND approved AND type IN ('CP', 'RF')))
+    OR link.overcapture < 0 OR link.overcapture > link.hundredths
+    OR 5 * (SELECT total(hundredths) FROM payment_link WHERE referenced = link.referenced AND approved AND type = 'CP')
+        > 6 * (coalesce(
+        (SELECT CAST(replace(json_extract(CAST(document AS TEXT), '$.amount[0]'), '.', '') AS INTEGER) FROM payment
+            WHERE entity = link.entity AND id = link.referenced), -1)
+        + (SELECT total(hundredths) FROM payment_link
+            WHERE referenced = link.referenced AND approved AND type = 'PA'))
+    OR (link.type = 'CR' AND (SELECT json_extract(CAST(document AS TEXT), '$.payment_type') FROM payment
+            WHERE entity = link.entity AND id = link.referenced) IS NOT 'CB')
+    OR (link.type = 'PA' AND NOT EXISTS (SELECT 1 FROM payment WHERE entity = link.entity AND id = link.referenced
+            AND json_extract(CAST(document AS TEXT), '$.payment_type') IS 'PA'
+            AND json_extract(CAST(document AS TEXT), '$.referenced') IS NULL))
+    OR (SELECT count(*) FILTER (WHERE type = 'RV') > 1 OR count(*) FILTER (WHERE type = 'CB') > 1
+            OR count(*) FILTER (WHERE type = 'CR') > 1 OR count(*) FILTER (WHERE is_final) > 1
+            OR (count(*) FILTER (WHERE type = 'RV') = 1 AND count(*) FILTER (WHERE type IN ('CP', 'RF')) > 0)
+        FROM payment_link WHERE referenced = link.referenced AND approved);
 INSERT INTO entity_level (level, parent) VALUES ('channel', 'merchant');
 INSERT INTO entity_level (level, parent) VALUES ('division', 'psp');
 INSERT INTO entity_level (level, parent) VALUES ('merchant', 'division');

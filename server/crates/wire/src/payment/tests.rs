@@ -10,7 +10,7 @@ use crate::component_schemas;
 /// Names of groups of fields in which parameters are repeated as well.
 const GROUPS: [&str; 5] = ["card", "bankAccount", "virtualAccount", "merchant", "risk"];
 /// Names that the state of a payment adds.
-const STATE_NAMES: [&str; 4] = ["state", "capturedAmount", "refundedAmount", "releasedAmount"];
+const STATE_NAMES: [&str; 5] = ["state", "authorizedAmount", "capturedAmount", "refundedAmount", "releasedAmount"];
 
 /// Creates a direct debit of 92.00 EUR with these parameters.
 fn create_payment(parameters: &[(&str, &str)]) -> Payment {

@@ -84,7 +84,7 @@ pub(super) const DIGITS: &[(&str, &str)] = &[
 pub(super) const WORDS: &[(&str, &str)] = &[
     // The reversal of a chargeback (CR) is ours.
     ("paymentType", "PA DB CD CP RV RF PA.CP CB CR SD RS DS"), ("transactionCategory", "EC MO TO RC IN PO PM MOTO"),
-    ("testMode", "EXTERNAL INTERNAL"), ("partialApproval", "accept decline"), ("walletPay.source", "web app"),
+    ("testMode", "EXTERNAL INTERNAL"), ("partialApproval", "accept decline"), ("finalCapture", "true false"), ("walletPay.source", "web app"),
     ("customer.sex", "M F"), ("shipping.customer.sex", "M F"),
     ("customer.identificationDocType", "IDCARD PASSPORT TAXSTATEMENT"),
     ("shipping.customer.identificationDocType", "IDCARD PASSPORT TAXSTATEMENT"),

@@ -25,9 +25,11 @@ pub enum HostOperation {
     Credit,
     /// Captures an authorized amount, or a part of it.
     Capture,
+    /// Raises an authorized amount.
+    Increment,
     /// Refunds an amount, or a part of it.
     Refund,
-    /// Reverses a request as a whole, also one that the host has not received.
+    /// Reverses a request as a whole, of an authorization with its increments, also one that the host has not received.
     Reverse,
     /// Asks for the outcome of a request.
     Inquire,
@@ -35,8 +37,8 @@ pub enum HostOperation {
 
 impl HostOperation {
     /// Every operation.
-    pub const ALL: [Self; 6] =
-        [Self::Authorize, Self::Credit, Self::Capture, Self::Refund, Self::Reverse, Self::Inquire];
+    pub const ALL: [Self; 7] =
+        [Self::Authorize, Self::Credit, Self::Capture, Self::Increment, Self::Refund, Self::Reverse, Self::Inquire];
 
     /// Returns the path of the operation's route.
     pub fn path(self) -> &'static str {
@@ -44,6 +46,7 @@ impl HostOperation {
             Self::Authorize => "/v1/authorize",
             Self::Credit => "/v1/credit",
             Self::Capture => "/v1/capture",
+            Self::Increment => "/v1/increment",
             Self::Refund => "/v1/refund",
             Self::Reverse => "/v1/reverse",
             Self::Inquire => "/v1/inquire",
@@ -113,18 +116,24 @@ pub struct AuthorizationRequest {
     pub return_url: Option<String>,
 }
 
-/// The body of `capture` and `refund`.
+/// The body of `capture`, `increment` and `refund`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModificationRequest {
-    /// The capture or refund, with an amount above zero.
+    /// The capture, increment or refund, with an amount above zero.
     #[serde(flatten)]
     pub payment: PaymentData,
-    /// `connectorTxId1` of the authorization to capture, or of the debit, capture or credit to refund.
+    /// `connectorTxId1` of the authorization to capture or to raise, or of the debit, capture or credit to refund.
     pub reference: String,
     /// Text for the shopper's statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub descriptor: Option<String>,
+    /// True if a capture exceeds what is authorized, within the tolerance of the merchant's contract.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub overcapture: bool,
+    /// True if a capture is the last one, so that the rest can be released.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub last_capture: bool,
 }
 
 /// The body of `reverse` and `inquire`: the idempotency key of an earlier request, and its payment.
@@ -184,7 +193,7 @@ pub struct HostResponse {
     /// Result of the check of the security code, a letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cvv: Option<char>,
-    /// The acquirer's id of the transaction, 1 to 64 characters. Captures and refunds refer to it.
+    /// The acquirer's id of the transaction, 1 to 64 characters. Captures, increments and refunds refer to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connector_tx_id1: Option<String>,
     /// Authorization code of the issuer, up to 64 characters.

@@ -11,6 +11,7 @@
 //! merchant_country = "NO"
 //! trace_numbers = "1-499999"      # optional, all: nodes that share a terminal need numbers of their own
 //! captures = "parts"              # optional: "parts", "one-part" or "whole"
+//! overcapture = true              # optional, false: captures can exceed the authorized amount
 //! cut_off = "22:00"               # optional: end of the day for reversals of debits, UTC
 //!
 //! [[lines]]
@@ -113,6 +114,8 @@ struct ConfigFile {
     trace_numbers: Option<String>,
     #[serde(default)]
     captures: CaptureEntry,
+    #[serde(default)]
+    overcapture: bool,
     cut_off: Option<String>,
     lines: Vec<LineTable>,
 }
@@ -134,6 +137,7 @@ pub struct Iso8583Config {
     pub(super) merchant_country: Option<String>,
     pub(super) trace_numbers: RangeInclusive<u32>,
     pub(super) captures: CaptureSupport,
+    pub(super) overcapture: bool,
     pub(super) cut_off: Option<Time>,
     pub(super) lines: Vec<RoutedLineConfig>,
 }
@@ -176,6 +180,7 @@ impl Iso8583Config {
                 CaptureEntry::OnePart => CaptureSupport::OnePart,
                 CaptureEntry::Whole => CaptureSupport::Whole,
             },
+            overcapture: file.overcapture,
             cut_off: read_cut_off(file.cut_off.as_deref())?,
             lines: RoutedLineConfig::read_all(file.lines, answer_timeout)?,
         })

@@ -1,9 +1,9 @@
-//! Messages of follow-up payments: capture, refund and reversal.
+//! Messages of follow-up payments: capture, increment, refund and reversal.
 //!
 //! They name the earlier request by everything that acquirers look it up with: the original data elements, the
 //! retrieval reference number, and the authorization code. They have no card number, because the gateway passes none.
 
-use tillgate_domain::payment::PaymentType;
+use tillgate_domain::payment::{INCREMENT, PaymentType};
 
 use super::config::Iso8583Config;
 use super::numbering::TraceNumber;
@@ -48,6 +48,10 @@ pub(super) fn build_follow_up(
     set_present(data, &mut message, Datum::Reference, ids.get(1).map(String::as_str))?;
     set_present(data, &mut message, Datum::AuthorizationCode, ids.get(2).map(String::as_str))?;
     set_fitted(data, &mut message, Datum::Descriptor, modification.descriptor.as_deref())?;
+    if kind == IsoRequestKind::Increment {
+        // The form of other standing instructions, of which it has only the practice.
+        set_fitted(data, &mut message, Datum::Instruction, Some(&format!("///{INCREMENT}")))?;
+    }
     let earlier = earlier_kind(&modification.earlier);
     let original = config.dialect.begin_request(earlier).ok_or(RequestFault::NoRequest(earlier))?;
     let mut original = IsoMessage::new(original.mti());

@@ -268,6 +268,8 @@ fn describe_capabilities(config: &Iso8583Config) -> Capabilities {
         payment_types: Some(supported.map(|(payment_type, _)| payment_type).collect()),
         brands: Some(Brand::cards().iter().filter(takes_brand).map(|brand| brand.code.to_owned()).collect()),
         captures: config.captures,
+        overcapture: config.overcapture,
+        increments: config.dialect.request(IsoRequestKind::Increment).is_some(),
         cut_off: config.cut_off,
         ..Capabilities::without_limits(true)
     }
@@ -324,6 +326,13 @@ impl Connector for Iso8583Connector {
             return codes::REFERENCE_UNKNOWN.into();
         }
         self.send_follow_up(modification, IsoRequestKind::Capture).await
+    }
+
+    async fn increment(&self, modification: &Modification) -> ConnectorOutcome {
+        if modification.connector_tx_ids.acquirer_id().is_none() {
+            return codes::REFERENCE_UNKNOWN.into();
+        }
+        self.send_follow_up(modification, IsoRequestKind::Increment).await
     }
 
     async fn refund(&self, modification: &Modification) -> ConnectorOutcome {

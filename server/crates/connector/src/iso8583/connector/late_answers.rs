@@ -50,7 +50,11 @@ impl LateApprovals {
 
     /// Remembers a request that is about to be sent, if its approval moves or reserves money.
     pub(super) fn remember_request(&self, kind: IsoRequestKind, key: &RequestKey, reference: &str) {
-        if matches!(kind, IsoRequestKind::Authorize | IsoRequestKind::Debit | IsoRequestKind::Credit) {
+        let is_remembered = matches!(
+            kind,
+            IsoRequestKind::Authorize | IsoRequestKind::Debit | IsoRequestKind::Credit | IsoRequestKind::Increment
+        );
+        if is_remembered {
             self.lock_open().add(key, reference);
         }
     }

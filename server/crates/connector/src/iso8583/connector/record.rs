@@ -125,6 +125,7 @@ fn name_operation(kind: IsoRequestKind) -> ConnectorOperation {
         IsoRequestKind::Verify => ConnectorOperation::Verification,
         IsoRequestKind::Credit => ConnectorOperation::Credit,
         IsoRequestKind::Capture => ConnectorOperation::Capture,
+        IsoRequestKind::Increment => ConnectorOperation::Increment,
         IsoRequestKind::Refund => ConnectorOperation::Refund,
         IsoRequestKind::Reverse | IsoRequestKind::ReverseRepeat => ConnectorOperation::Reversal,
         IsoRequestKind::Authorize

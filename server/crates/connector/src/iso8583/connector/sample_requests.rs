@@ -16,24 +16,30 @@ use super::connection::HostMessages;
 use super::follow_up::build_follow_up;
 use crate::iso8583::{Dialect, IsoMessage, IsoRequestKind};
 use crate::{
-    AvsAddress, CardSource, EarlierPayment, FullAccount, FullCard, Modification, Order, OrderContext, OrderRequest,
+    AvsAddress, CaptureTerms, CardSource, EarlierPayment, FullAccount, FullCard, Modification, Order, OrderContext,
+    OrderRequest,
 };
 
 /// Requests of payments. A dialect may lack some of them.
-const PAYMENTS: [IsoRequestKind; 8] = [
+const PAYMENTS: [IsoRequestKind; 9] = [
     IsoRequestKind::Authorize,
     IsoRequestKind::Debit,
     IsoRequestKind::Credit,
     IsoRequestKind::Verify,
     IsoRequestKind::Capture,
+    IsoRequestKind::Increment,
     IsoRequestKind::Refund,
     IsoRequestKind::Reverse,
     IsoRequestKind::ReverseRepeat,
 ];
 
-/// Requests whose messages may be the same: hosts tell them apart by the amount, or make no difference.
-const ALIKE: [[IsoRequestKind; 2]; 2] =
-    [[IsoRequestKind::Authorize, IsoRequestKind::Verify], [IsoRequestKind::Credit, IsoRequestKind::Refund]];
+/// Requests whose messages may be the same: hosts tell them apart by the amount or the card, or make no difference.
+const ALIKE: [[IsoRequestKind; 2]; 4] = [
+    [IsoRequestKind::Authorize, IsoRequestKind::Verify],
+    [IsoRequestKind::Authorize, IsoRequestKind::Increment],
+    [IsoRequestKind::Verify, IsoRequestKind::Increment],
+    [IsoRequestKind::Credit, IsoRequestKind::Refund],
+];
 
 /// Checks that each request of the dialect can be made and encoded, and that a host can tell them apart.
 ///
@@ -149,6 +155,7 @@ impl Sample {
             connector_tx_ids: ConnectorTxIds::default(),
             amount: self.amount,
             descriptor: Some("Kiln & Tide".to_owned()),
+            capture: CaptureTerms::default(),
             forced_result_code: None,
             is_repeated: false,
         }

@@ -21,6 +21,8 @@ pub enum IsoRequestKind {
     Debit,
     /// Captures a reserved amount.
     Capture,
+    /// Raises a reserved amount.
+    Increment,
     /// Refunds a captured amount.
     Refund,
     /// Pays out an amount.

@@ -64,6 +64,12 @@ impl TestHost {
         }
     }
 
+    /// Creates a host that refuses increments.
+    pub(super) fn without_increments() -> Self {
+        let capabilities = Capabilities { increments: false, ..Capabilities::without_limits(true) };
+        Self { capabilities, ..Self::new() }
+    }
+
     /// Creates a host that counts as an in-process connector.
     pub(super) fn in_process() -> Self {
         Self { capabilities: Capabilities::without_limits(false), ..Self::new() }
@@ -150,6 +156,14 @@ impl Connector for TestHost {
         if *self.fault.lock().unwrap() == ConnectionFault::DeclinesCaptures {
             return codes::CAPTURE_VOLUME_EXCEEDED.into();
         }
+        self.book_amount(&modification.reference, 0).await
+    }
+
+    async fn increment(&self, modification: &Modification) -> ConnectorOutcome {
+        if modification.connector_tx_ids.acquirer_id() != Some(&modification.original_reference) {
+            return codes::REFERENCE_UNKNOWN.into();
+        }
+        // Nothing is booked until the capture.
         self.book_amount(&modification.reference, 0).await
     }
 

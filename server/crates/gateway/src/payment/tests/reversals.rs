@@ -49,7 +49,7 @@ impl TestShop {
             .unwrap()
             .unwrap();
         let mut follow_ups: Vec<_> =
-            follow_ups.iter().map(|one| (one.payment_type, one.hundredths, one.is_approved_or_pending)).collect();
+            follow_ups.iter().map(|one| (one.payment_type, one.hundredths, one.is_effective)).collect();
         // Ids of the same moment have no order.
         follow_ups.sort_by_key(|(payment_type, ..)| std::cmp::Reverse(payment_type.code()));
         follow_ups

@@ -65,7 +65,8 @@ fn decide_call(
         (IsoBooking::Modification(kind, reference), _) => {
             let original = find_original(ledger, &payment, *kind, reference)?;
             let reference = original.map(|original| original.transaction_id()).unwrap_or_default();
-            let request = ModificationRequest { payment, reference, descriptor: None };
+            let request =
+                ModificationRequest { payment, reference, descriptor: None, overcapture: false, last_capture: false };
             bookkeeping::book_modification(ledger, &context, *kind, &request)?
         }
         (IsoBooking::Reversal(original_key), _) => {

@@ -1,11 +1,11 @@
-//! Finds the original of a capture or refund in the ledger.
+//! Finds the original of a capture, an increment or a refund in the ledger.
 
 use tillgate_connector::http::protocol::PaymentData;
 use tillgate_store::StoreError;
 use tillgate_store::acquirer_host::entry::{EntryKind, LedgerEntry};
 use tillgate_store::acquirer_host::ledger::LedgerTransaction;
 
-/// Data with which a capture or refund names its original, next to the reference.
+/// Data with which a capture, an increment or a refund names its original, next to the reference.
 #[derive(Debug, Clone)]
 pub(super) struct OriginalReference {
     /// Idempotency key of the original, from the original data elements.
@@ -15,8 +15,8 @@ pub(super) struct OriginalReference {
 }
 
 /// Finds the original: by the original data elements, or else by the reference. An authorization code has to match it.
-/// Of several entries with the reference, one is preferred that can be captured or refunded, and among them the first
-/// one that has enough left. Returns `None` if the merchant has no such entry.
+/// Of several entries with the reference, one is preferred that can be captured, raised or refunded, and among them the
+/// first one that has enough left. Returns `None` if the merchant has no such entry.
 pub(super) fn find_original(
     ledger: &LedgerTransaction<'_>,
     payment: &PaymentData,
@@ -33,17 +33,17 @@ pub(super) fn find_original(
         is_money && code.is_none_or(|code| has_authorization_code(entry, code))
     });
     let rank = |entry: &LedgerEntry| {
-        let has_room = entry.entry.amount.saturating_sub(entry.used) >= payment.amount;
+        let has_room = entry.usable_amount().saturating_sub(entry.used) >= payment.amount;
         (is_original_of(entry.entry.kind, kind), entry.is_effective(), has_room)
     };
     // The maximum is the last of equal entries, and the first one is wanted.
     Ok(candidates.rev().max_by_key(rank))
 }
 
-/// Returns true if an entry can be captured or refunded by a request of a kind.
+/// Returns true if an entry can be captured, raised or refunded by a request of a kind.
 fn is_original_of(original: EntryKind, kind: EntryKind) -> bool {
     match kind {
-        EntryKind::Capture => original == EntryKind::Authorization,
+        EntryKind::Capture | EntryKind::Increment => original == EntryKind::Authorization,
         _ => matches!(original, EntryKind::Debit | EntryKind::Capture | EntryKind::Credit),
     }
 }

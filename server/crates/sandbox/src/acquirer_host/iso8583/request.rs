@@ -84,6 +84,7 @@ pub(super) fn read_call(
         IsoRequestKind::Debit => pay(EntryKind::Debit, true)?,
         IsoRequestKind::Credit => pay(EntryKind::Credit, false)?,
         IsoRequestKind::Capture => IsoBooking::Modification(EntryKind::Capture, reference),
+        IsoRequestKind::Increment => IsoBooking::Modification(EntryKind::Increment, reference),
         IsoRequestKind::Refund => IsoBooking::Modification(EntryKind::Refund, reference),
         IsoRequestKind::Reverse | IsoRequestKind::ReverseRepeat => {
             // The class of a reversal is 4. An unseen reversal would otherwise be blocked when it arrives.

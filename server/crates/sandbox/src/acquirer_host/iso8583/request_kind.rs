@@ -4,9 +4,10 @@ use tillgate_connector::http::protocol::HostOperation;
 use tillgate_connector::iso8583::{Datum, Dialect, IsoMessage, IsoRequestKind};
 
 /// Every kind. Of kinds that fit equally well the first one is taken.
-const KINDS: [IsoRequestKind; 11] = [
+const KINDS: [IsoRequestKind; 12] = [
     IsoRequestKind::Authorize,
     IsoRequestKind::Debit,
+    IsoRequestKind::Increment,
     IsoRequestKind::Capture,
     IsoRequestKind::Refund,
     IsoRequestKind::Credit,
@@ -31,11 +32,20 @@ pub(super) fn find_request_kind(dialect: &Dialect, message: &IsoMessage) -> Opti
     let most = KINDS.iter().filter_map(fits).max()?;
     let mut kinds = KINDS.into_iter().filter(|kind| fits(kind) == Some(most));
     let first = kinds.next()?;
-    // Refund and credit may have the same type and fields. Only a refund names an original, and only a credit has to
-    // name the card by number and expiry date.
-    let is_ambiguous = first == IsoRequestKind::Refund && kinds.next() == Some(IsoRequestKind::Credit);
-    let is_credit = is_ambiguous && !names_original(dialect, message) && has_card(dialect, message);
-    Some(if is_credit { IsoRequestKind::Credit } else { first })
+    match (first, kinds.next()) {
+        // Refund and credit may have the same type and fields. Only a refund names an original, and only a credit has
+        // to name the card by number and expiry date.
+        (IsoRequestKind::Refund, Some(IsoRequestKind::Credit)) => {
+            let is_credit = !names_original(dialect, message) && has_card(dialect, message);
+            Some(if is_credit { IsoRequestKind::Credit } else { first })
+        }
+        // So may authorization and increment. Only an increment names an original and no card.
+        (IsoRequestKind::Authorize, Some(IsoRequestKind::Increment)) => {
+            let is_increment = names_original(dialect, message) && !has_card(dialect, message);
+            Some(if is_increment { IsoRequestKind::Increment } else { first })
+        }
+        _ => Some(first),
+    }
 }
 
 /// Returns true if the message has original data elements or an authorization code.
@@ -54,6 +64,7 @@ pub(super) fn find_operation(kind: IsoRequestKind) -> Option<HostOperation> {
         IsoRequestKind::Authorize | IsoRequestKind::Debit | IsoRequestKind::Verify => Some(HostOperation::Authorize),
         IsoRequestKind::Credit => Some(HostOperation::Credit),
         IsoRequestKind::Capture => Some(HostOperation::Capture),
+        IsoRequestKind::Increment => Some(HostOperation::Increment),
         IsoRequestKind::Refund => Some(HostOperation::Refund),
         IsoRequestKind::Reverse | IsoRequestKind::ReverseRepeat => Some(HostOperation::Reverse),
         IsoRequestKind::SignOn | IsoRequestKind::SignOff | IsoRequestKind::Echo => None,
@@ -76,6 +87,9 @@ mod tests {
                 if kind == IsoRequestKind::Credit {
                     dialect.data().set(&mut message, Datum::Pan, "4200000000000000").unwrap();
                     dialect.data().set(&mut message, Datum::Expiry, "3405").unwrap();
+                }
+                if kind == IsoRequestKind::Increment {
+                    dialect.data().set(&mut message, Datum::AuthorizationCode, "000001").unwrap();
                 }
                 assert_eq!(find_request_kind(&dialect, &message), Some(kind));
             }

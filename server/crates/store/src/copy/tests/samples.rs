@@ -5,9 +5,10 @@ use tillgate_engine::{OwnedValue, Session};
 use crate::copy::table_shape::list_tables;
 
 /// Columns of truth values, which are integers in a file.
-const TRUTHS: [&str; 10] = [
+const TRUTHS: [&str; 11] = [
     "live",
     "approved",
+    "is_final",
     "keyed",
     "session_reuse",
     "enforced",

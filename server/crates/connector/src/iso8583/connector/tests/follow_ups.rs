@@ -1,4 +1,4 @@
-//! Captures and refunds, from the stored ids alone.
+//! Captures, increments and refunds, from the stored ids alone.
 
 use super::*;
 
@@ -43,6 +43,32 @@ async fn a_restarted_connector_captures_and_refunds_from_the_ids_alone() {
 }
 
 #[tokio::test]
+async fn an_increment_is_an_authorization_that_names_the_first_one_and_no_card() {
+    for (dialect, approval, message_type, function) in [
+        ("iso87-ascii-4a", "00", "0100", None),
+        ("iso87-bcd-tpdu-2b", "00", "0100", None),
+        ("iso93-ebcdic-2b", "000", "1100", Some("106")),
+    ] {
+        let mut host = ScriptedHost::listen(dialect).await;
+        let connector = start(&config_text(dialect, "", &[&host])).await;
+        assert!(connector.capabilities().increments);
+        let ids = approve_payment(&mut host, &connector, &id(1)).await;
+        let mut increment = modification(&id(2), &id(1), PaymentType::Preauthorization, &ids);
+        increment.amount = amount("8.00", "EUR");
+        let (raised, received) = tokio::join!(connector.increment(&increment), async {
+            let received = host.next().await;
+            received.answer(approval);
+            received
+        });
+        assert_eq!((code(&raised), received.mti().as_str()), ("000.100.112", message_type), "{dialect}");
+        assert_eq!((received.text(4).as_str(), received.has(2)), ("000000000800", false), "{dialect}");
+        assert!(original_of(&received).starts_with(&format!("{message_type}{}", ids.get(0).unwrap())));
+        assert_eq!((Some(&received.text(37)), received.text(38).as_str()), (ids.get(1), "A1B2C3"));
+        assert!(function.is_none_or(|function| received.text(24) == function), "{dialect}");
+    }
+}
+
+#[tokio::test]
 async fn a_capture_is_repeated_with_the_same_number_until_the_host_decides() {
     let (mut host, connector) = start_single("iso87-ascii-4a", "answer_timeout_ms = 300").await;
     let ids = approve_payment(&mut host, &connector, &id(1)).await;
@@ -67,6 +93,7 @@ async fn a_follow_up_payment_without_ids_is_not_sent() {
     let without = modification(&id(2), &id(1), PaymentType::Preauthorization, &ConnectorTxIds::default());
     assert_eq!(code(&connector.capture(&without).await), "700.100.100");
     assert_eq!(code(&connector.refund(&without).await), "700.100.100");
+    assert_eq!(code(&connector.increment(&without).await), "700.100.100");
     assert!(host.is_idle());
 }
 

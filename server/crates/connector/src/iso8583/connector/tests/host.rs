@@ -174,6 +174,11 @@ impl HostRequest {
         }
     }
 
+    /// Returns true if the message has a field.
+    pub(super) fn has(&self, number: u8) -> bool {
+        self.message.field(number).is_some()
+    }
+
     /// Returns the text of a tag in field 48. Empty if it is absent.
     pub(super) fn tag(&self, tag: &str) -> String {
         match self.message.part(48, tag) {

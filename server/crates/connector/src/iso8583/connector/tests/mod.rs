@@ -29,8 +29,8 @@ use tillgate_shared::result::codes;
 use super::*;
 use crate::line::{LinePhase, LineState};
 use crate::{
-    AvsAddress, CardSource, Connector as _, ConnectorOutcome, EarlierPayment, FullAccount, FullCard, Modification,
-    Order, OrderContext, OrderRequest,
+    AvsAddress, CaptureTerms, CardSource, Connector as _, ConnectorOutcome, EarlierPayment, FullAccount, FullCard,
+    Modification, Order, OrderContext, OrderRequest,
 };
 use host::{HostRequest, ScriptedHost};
 
@@ -176,6 +176,7 @@ fn modification(reference: &str, original: &str, payment_type: PaymentType, ids:
         connector_tx_ids: ids.clone(),
         amount,
         descriptor: None,
+        capture: CaptureTerms::default(),
         forced_result_code: None,
         is_repeated: false,
     }

@@ -78,6 +78,37 @@ async fn a_reversed_capture_or_refund_gives_its_amount_back() {
 }
 
 #[tokio::test]
+async fn an_increment_is_reversed_alone_unless_a_capture_takes_it_and_with_its_authorization() {
+    let host = IsoTestHost::start().await;
+    for mut client in host.connect_all().await {
+        let (approved, reversed) = (client.either("00", "000"), client.either("00", "400"));
+        let authorization = client.request(IsoRequestKind::Authorize);
+        let response = client.exchange(&authorization).await;
+        let code = client.get(&response, Datum::AuthorizationCode).unwrap();
+        let mut increments = Vec::new();
+        for _ in 0..2 {
+            let mut increment = client.modification(IsoRequestKind::Increment, &authorization, 800);
+            client.set(&mut increment, Datum::AuthorizationCode, &code);
+            assert_eq!(client.exchange_code(&increment).await, approved);
+            increments.push(increment);
+        }
+        assert_eq!(client.exchange_code(&client.reversal(&increments[0])).await, reversed);
+        let capture = client.modification(IsoRequestKind::Capture, &authorization, 10_000);
+        assert_eq!(client.exchange_code(&capture).await, approved);
+        assert_eq!(client.exchange_code(&client.reversal(&increments[1])).await, client.either("12", "902"));
+        for request in [capture, authorization] {
+            assert_eq!(client.exchange_code(&client.reversal(&request)).await, reversed);
+        }
+        assert!(
+            host.entries()
+                .await
+                .iter()
+                .all(|entry| { entry.entry.kind == EntryKind::Reversal || !entry.is_effective() })
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_reversal_with_other_data_than_its_original_is_declined() {
     let host = IsoTestHost::start().await;
     for mut client in host.connect_all().await {
