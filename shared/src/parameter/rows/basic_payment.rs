@@ -38,8 +38,8 @@ pub(super) static ROWS: &[Parameter] = &[
          decline, the default, reverses the part. Extension of the specification. A browser cannot set it.")
         .with_single_value(),
     new_row("finalCapture", Optional, Format::OneOf(&["true", "false"]),
-        "true makes a capture (CP) the last one of its preauthorization, and releases what is left. Default: false. Extension of the specification. \
-         A browser cannot set it.")
+        "true makes a capture (CP) the last one of its preauthorization, and releases what is left; false, the default, keeps it. Extension of the \
+         specification. A browser cannot set it.")
         .with_single_value(),
     new_row("overridePaymentType[brand]", Optional, OVERRIDES,
         "Different payment type for one brand, such as PA for a brand that cannot take money at once. Accepted only when a checkout is created.")

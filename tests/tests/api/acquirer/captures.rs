@@ -95,7 +95,7 @@ async fn a_channel_has_the_lifetime_and_the_tolerance_of_its_merchant_unless_it_
     for shop in [&plain, &other] {
         reserved.push(shop.pay_by_card(&[("paymentType", "PA"), ("amount", "50.00")]).await?.id().to_owned());
     }
-    merchant.advance_clock("10d").await?;
+    merchant.advance_clock("240h").await?;
     let capture = [("paymentType", "CP"), ("amount", "55.00"), ("currency", "EUR")];
     let captured = plain.post(&format!("v1/payments/{}", reserved[0]), &capture).await?;
     assert_result(&captured, 200, "000.100.110");

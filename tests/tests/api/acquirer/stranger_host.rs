@@ -54,7 +54,7 @@ async fn a_host_that_others_have_written_takes_a_whole_day_of_traffic() -> anyho
     let files = tempfile::tempdir()?;
     let (_stranger, address) = start_stranger(&files.path().join("rules.json"))?;
     let config = files.path().join("lines.toml");
-    fs::write(&config, config_text("iso87-ascii-4a", &address, 1000))?;
+    fs::write(&config, config_text("iso87-ascii-4a", &address, 5000))?;
     let gateway = TestGateway::start_with(&["--acquirer-lines", &config.to_string_lossy()])?;
     let shop = gateway.create_merchant_with(&["--connector", "iso8583", "--acquirer-merchant", "KILN00000000001"])?;
     poll_until("the line is signed on", async || {

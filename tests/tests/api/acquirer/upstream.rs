@@ -191,11 +191,7 @@ async fn gateways_that_lead_to_each_other_decline_after_a_few_rounds() -> anyhow
     };
     let second_shop = chained(&first_shop, &second)?;
     // The first gateway gets the second one as its upstream, which closes the circle.
-    let base = second.base_url();
-    let files = tempfile::tempdir()?;
-    let arguments = upstream_arguments(base.trim_end_matches('/'), &second_shop.token, files.path())?;
-    let first = first.kill_and_restart(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
-    line.set_target(Some(&address_of(&first)));
+    // Its entity is changed before it restarts: a running one may read the change a moment later.
     first.run_command(&[
         "entity",
         "set",
@@ -206,6 +202,11 @@ async fn gateways_that_lead_to_each_other_decline_after_a_few_rounds() -> anyhow
         "--acquirer-merchant",
         &second_shop.entity_id,
     ])?;
+    let base = second.base_url();
+    let files = tempfile::tempdir()?;
+    let arguments = upstream_arguments(base.trim_end_matches('/'), &second_shop.token, files.path())?;
+    let first = first.kill_and_restart(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
+    line.set_target(Some(&address_of(&first)));
     let paid = second_shop.pay_by_card(&[EXTERNAL]).await?;
     assert_result(&paid, 400, "500.100.401");
     let count = |gateway: &TestGateway| -> anyhow::Result<u32> {

@@ -52,9 +52,11 @@ async fn a_request_about_a_payment_names_what_is_missing() -> anyhow::Result<()>
     let shop = sandbox_shop();
     let id = pay_successfully(&shop, "PA").await?;
     assert_errors(&send_follow_up(&shop, &id, &[]).await?, &["paymentType"]);
-    for kind in ["PA", "DB", "CD", "PA.CP"] {
+    for kind in ["DB", "CD", "PA.CP"] {
         assert_errors(&capture_or_refund(&shop, &id, kind, "1.00").await?, &["paymentType"]);
     }
+    let increment = capture_or_refund(&shop, &id, "PA", "1.00").await?;
+    assert_errors(&increment, &["standingInstruction.industryPractice"]);
     for kind in ["CP", "RF"] {
         assert_errors(&send_follow_up(&shop, &id, &[("paymentType", kind)]).await?, &["amount", "currency"]);
         assert_errors(&send_follow_up(&shop, &id, &[("paymentType", kind), ("amount", "1.00")]).await?, &["currency"]);

@@ -80,7 +80,7 @@ async fn increments_end_with_the_lifetime_of_the_first_authorization() -> anyhow
     let gateway = TestGateway::start()?;
     let shop = gateway.create_merchant()?;
     let reserved = pay_successfully(&shop, "PA").await?;
-    shop.advance_clock("6d").await?;
+    shop.advance_clock("144h").await?;
     assert_result(&raise(&shop, &reserved, "8.00").await?, 200, "000.100.110");
     shop.advance_clock("25h").await?;
     assert_declined(&shop, &raise(&shop, &reserved, "8.00").await?, "700.500.002").await?;

@@ -35,11 +35,12 @@ enum Effect {
 
 /// Commands that run until they are stopped, that a running gateway carries out, or that open no store, with the reason
 /// why they are left out.
-const RUNNING: [(&str, &str); 13] = [
+const RUNNING: [(&str, &str); 14] = [
     ("serve", "each request that it answers is read or has entries of its own"),
     ("demo", "it is `serve` with a shop, and creates its entity as `entity create` does"),
     ("acquirer-host", "its store is another one, without an audit log"),
     ("acquirer-settlement", "it reads the ledger of a test host"),
+    ("three-ds-server", "it has no store"),
     ("check-page", "it reads a page and its gateway over HTTP, and no data folder"),
     ("review approve", "the tests of the review queue compare its entry with its person and its analyst"),
     ("review cancel", "the gateway carries it out as `review approve`"),

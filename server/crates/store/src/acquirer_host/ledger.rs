@@ -347,7 +347,8 @@ mod tests {
             ledger.run_decision(|transaction| transaction.insert_entry(sample_entry("good"))),
             ledger.run_decision(|transaction| {
                 let entry = transaction.insert_entry(sample_entry("bad"))?;
-                transaction.set_used(entry.number, 9201)
+                // A fifth more than the authorized 9200 is the most.
+                transaction.set_used(entry.number, 11_041)
             }),
             ledger.run_decision(|transaction| transaction.insert_entry(sample_entry("next"))),
         );
