@@ -1,4 +1,4 @@
-//! The client of the baseline with a round trip to a bare TCP host: one connection, with any number of frames in flight.
+//! The client of the baseline with a round trip to a bare TCP host: one connection, with any frames in flight.
 //! The host answers in the order of the requests.
 
 use std::collections::VecDeque;

@@ -112,8 +112,8 @@ pub trait Connector: Send + Sync {
     /// The outcome is [`ConnectorOutcome::Unknown`] if there is no answer: the inquiry has to be repeated.
     async fn inquire(&self, inquiry: &Inquiry) -> Option<ConnectorOutcome>;
 
-    /// Waits for the approval of a request whose caller does not wait any more. Returns its reference. The caller has to
-    /// reverse the payment if it has ended without this approval. Waits for ever if no answer can come so late.
+    /// Waits for the approval of a request whose caller does not wait any more. Returns its reference. The payment has
+    /// to be reversed if it has ended without this approval. Waits for ever if no answer can come so late.
     async fn next_late_approval(&self) -> String {
         std::future::pending().await
     }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use jiff::civil::Date;
-use tillgate_sandbox::acquirer_host::settlement_file::{SettlementTerms, write_settlement_file};
+use tillgate_sandbox::acquirer_host::settlement_file::{SettlementFileTerms, write_settlement_file};
 
 use crate::cli::serve::create_runtime;
 
-/// Write the settlement file of a test host: each debit, credit, capture and refund of its ledger that was not reversed.
+/// Write the settlement file of a test host: its debits, credits, captures and refunds that were not reversed.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tillgate acquirer-settlement --data ./host --day 2026-12-01 --output day.csv\n  \
     tillgate settlement import day.csv --institute 'Test host' --entity $MERCHANT\n\n\
@@ -38,7 +38,7 @@ impl AcquirerSettlementCommand {
     /// Writes the file, and prints the number of its lines.
     pub(in crate::cli) fn run(self) -> anyhow::Result<()> {
         let output = File::create(&self.output).with_context(|| format!("writing {}", self.output.display()))?;
-        let terms = SettlementTerms { day: self.day, fee_basis_points: self.fee };
+        let terms = SettlementFileTerms { day: self.day, fee_basis_points: self.fee };
         let lines = create_runtime()?.block_on(write_settlement_file(&self.data, terms, BufWriter::new(output)))?;
         if self.json {
             println!("{}", serde_json::json!({ "lines": lines }));

@@ -87,8 +87,8 @@ pub struct Payment {
     /// entity's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer_merchant: Option<String>,
-    /// The place of its request at the acquirer. `None` if the connector needs none, and for payments from before it was
-    /// stored.
+    /// The place of its request at the acquirer. `None` if the connector needs none, and for payments from before it
+    /// was stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<RequestPlace>,
     /// The connector's ids of the transaction (`connectorTxId1` to `connectorTxId3`).

@@ -1,5 +1,5 @@
-//! The settlement file of the host: a line for each booking that moves money, as a clearing institute reports it. It has
-//! the columns that `tillgate settlement import` reads without a mapping.
+//! The settlement file of the host: a line for each booking that moves money, as a clearing institute reports it. It
+//! has the columns that `tillgate settlement import` reads without a mapping.
 
 use std::io::Write;
 use std::path::Path;
@@ -38,7 +38,7 @@ const BASIS_POINTS: i64 = 10_000;
 
 /// The choice and the terms of a file.
 #[derive(Debug, Clone, Copy)]
-pub struct SettlementTerms {
+pub struct SettlementFileTerms {
     /// Day of the bookings, UTC. `None` for all days.
     pub day: Option<Date>,
     /// Fee of debits and captures, in hundredths of a percent.
@@ -49,7 +49,11 @@ pub struct SettlementTerms {
 ///
 /// # Errors
 /// If the ledger cannot be read, or the file cannot be written.
-pub async fn write_settlement_file(data: &Path, terms: SettlementTerms, output: impl Write) -> anyhow::Result<usize> {
+pub async fn write_settlement_file(
+    data: &Path,
+    terms: SettlementFileTerms,
+    output: impl Write,
+) -> anyhow::Result<usize> {
     let ledger = AcquirerLedger::open(data).with_context(|| format!("opening the ledger in {}", data.display()))?;
     let mut file = csv::WriterBuilder::new().delimiter(b';').from_writer(output);
     file.write_record(COLUMNS)?;
@@ -70,7 +74,7 @@ pub async fn write_settlement_file(data: &Path, terms: SettlementTerms, output: 
 }
 
 /// Returns the values of an entry's line. `None` for an entry that moves no money, and for one of another day.
-fn format_line(entry: &LedgerEntry, terms: SettlementTerms) -> Option<[String; 13]> {
+fn format_line(entry: &LedgerEntry, terms: SettlementFileTerms) -> Option<[String; 13]> {
     let LedgerEntry { number, entry, .. } = entry;
     let (payment_type, cashflow) = match entry.kind {
         EntryKind::Debit | EntryKind::Capture => ("DEBIT", "POS"),

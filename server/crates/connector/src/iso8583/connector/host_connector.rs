@@ -48,8 +48,8 @@ impl Iso8583Connector {
     /// `approval_code` is the result code of approvals: 000.100.112 in a test system, 000.000.000 for real money.
     ///
     /// # Errors
-    /// The key is missing or none of the dialect's algorithm, a request of the dialect cannot be made, or a line cannot be
-    /// started. A host that cannot be
+    /// The key is missing or none of the dialect's algorithm, a request of the dialect cannot be made, or a line cannot
+    /// be started. A host that cannot be
     /// reached is no error.
     pub fn start(
         name: &str,

@@ -2,8 +2,8 @@
 //!
 //! The trace number of a payment comes from a sequence of this process, and is stored with the payment before its
 //! request. Everything else follows from the reference, which is stored too, so whoever knows the payment knows its
-//! numbers, also after a crash. Requests that are no payments of their own, such as the reversal of a payment without an
-//! outcome, have a trace number that follows from their reference.
+//! numbers, also after a crash. Requests that are no payments of their own, such as the reversal of a payment without
+//! an outcome, have a trace number that follows from their reference.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering};
