@@ -1,5 +1,5 @@
 //! Approvals that arrive after their payment has ended without them: the acquirer was slow, and the payment was
-//! reversed as one without an outcome. The approval may have come after that reversal, so the payment is reversed again.
+//! reversed like one without an outcome. The approval may have come after that reversal, so there is another one.
 
 use std::sync::Arc;
 
