@@ -61,6 +61,8 @@ pub struct Gateway {
     pub id_clock: IdClock,
     /// The payments whose connectors this process is asking. Other processes find them by the intents in the store.
     pub payments_in_flight: PaymentsInFlight,
+    /// The payments whose issuers or 3DS servers this process is asking.
+    pub authentications_in_flight: PaymentsInFlight,
     /// The connectors of payments.
     pub connectors: Registry,
     /// Encryption of card data at rest.
@@ -177,6 +179,7 @@ impl Gateway {
             clock,
             id_clock,
             payments_in_flight: PaymentsInFlight::default(),
+            authentications_in_flight: PaymentsInFlight::default(),
             connectors,
             vault,
             account_index,

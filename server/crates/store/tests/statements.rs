@@ -179,8 +179,13 @@ fn find_statements() -> BTreeMap<String, Texts> {
 fn open_on_postgres(cluster: &Cluster) -> PostgresSession {
     let address = PostgresAddress::parse(&cluster.create_database().unwrap(), "tests", SessionLimits::default());
     let session = PostgresSession::connect(&address.unwrap()).unwrap();
-    let baseline = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/postgres_migrations/0068_baseline.sql");
-    session.run_script(&fs::read_to_string(baseline).unwrap()).unwrap();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/postgres_migrations");
+    let mut migrations: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // Their names begin with their numbers.
+    migrations.sort();
+    for migration in migrations {
+        session.run_script(&fs::read_to_string(migration).unwrap()).unwrap();
+    }
     session
 }
 

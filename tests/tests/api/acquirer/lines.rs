@@ -1,6 +1,7 @@
 //! Payments over ISO 8583: lines from the gateway to the acquirer's host in a process of its own, in each dialect of
 //! the program.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -250,6 +251,52 @@ async fn a_line_is_taken_out_and_put_back_and_both_are_recorded() -> anyhow::Res
         OR CAST(document AS TEXT) LIKE '%line put-back%'";
     let acts: u32 = open_database(&scene.gateway)?.query_row(query, [], |row| row.get(0))?;
     assert_eq!(acts, 2);
+    Ok(())
+}
+
+/// Returns the merchants in a host's ledger, each once.
+async fn ledger_merchants(host: &TestAcquirerHost) -> anyhow::Result<BTreeSet<String>> {
+    let entries = host.read_ledger().await?;
+    Ok(entries.iter().filter_map(|entry| entry["merchantId"].as_str().map(str::to_owned)).collect())
+}
+
+#[tokio::test]
+async fn live_money_and_play_money_take_lines_of_their_own() -> anyhow::Result<()> {
+    let files = tempfile::tempdir()?;
+    let options = ["--iso8583", "127.0.0.1:0", "--dialect", "iso87-ascii-4a"];
+    let (bank, test_system) = (TestAcquirerHost::start(&options)?, TestAcquirerHost::start(&options)?);
+    let mut text = "dialect = \"iso87-ascii-4a\"\nacquirer = \"12345678901\"\nterminal = \"TILL0001\"\n".to_owned();
+    for (entities, host) in [("live", &bank), ("sandbox", &test_system)] {
+        let address = find_iso_address(host).await?;
+        text += &format!(
+            "[[lines]]\nname = \"{entities}\"\naddress = \"{address}\"\nsecurity = \"plain\"\n\
+             system = \"system-{entities}\"\nentities = \"{entities}\"\n"
+        );
+    }
+    let config = files.path().join("lines.toml");
+    fs::write(&config, text)?;
+    let config = config.to_string_lossy().into_owned();
+    let gateway = TestGateway::start_with(&[&["--acquirer-lines", &config], &LIVE[..]].concat())?;
+    let create = |more: &[&str]| gateway.create_merchant_with(&[&["--connector", "iso8583"], more].concat());
+    let live = create(&["--live", "--acquirer-merchant", "LIVE"])?.behind_proxy();
+    let sandbox = create(&["--acquirer-merchant", "SANDBOX"])?.behind_proxy();
+    poll_until("both lines are signed on", async || {
+        let lines = gateway.run_command(&["line", "list"])?;
+        Ok((0..2).all(|place| lines[place]["phase"] == "connected").then_some(()))
+    })
+    .await?;
+    let reserved = live.pay_by_card(&[("paymentType", "PA")]).await?;
+    assert_result(&reserved, 200, "000.000.000");
+    let fields = [("paymentType", "CP"), ("amount", "92.00"), ("currency", "EUR")];
+    assert_result(&live.post(&format!("v1/payments/{}", reserved.id()), &fields).await?, 200, "000.000.000");
+    assert_result(&sandbox.pay_by_card(&[("testMode", "EXTERNAL")]).await?, 200, "000.100.112");
+    let merchants = |name: &str| BTreeSet::from([name.to_owned()]);
+    assert_eq!(ledger_merchants(&bank).await?, merchants("LIVE"));
+    assert_eq!(ledger_merchants(&test_system).await?, merchants("SANDBOX"));
+    // Without its own line, live money takes no other.
+    gateway.run_command(&["line", "take-out", "live"])?;
+    assert_result(&live.pay_by_card(&[]).await?, 400, "900.100.600");
+    assert_eq!(ledger_merchants(&test_system).await?, merchants("SANDBOX"));
     Ok(())
 }
 

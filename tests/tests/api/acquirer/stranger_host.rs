@@ -49,6 +49,13 @@ async fn modify(shop: &MerchantClient, id: &str, kind: &str, amount: &str) -> an
     Ok(())
 }
 
+async fn wait_until_connected(gateway: &TestGateway) -> anyhow::Result<()> {
+    poll_until("the line is signed on", async || {
+        Ok((gateway.run_command(&["line", "list"])?[0]["phase"] == "connected").then_some(()))
+    })
+    .await
+}
+
 #[tokio::test]
 async fn a_host_that_others_have_written_takes_a_whole_day_of_traffic() -> anyhow::Result<()> {
     let files = tempfile::tempdir()?;
@@ -57,10 +64,7 @@ async fn a_host_that_others_have_written_takes_a_whole_day_of_traffic() -> anyho
     fs::write(&config, config_text("iso87-ascii-4a", &address, 5000))?;
     let gateway = TestGateway::start_with(&["--acquirer-lines", &config.to_string_lossy()])?;
     let shop = gateway.create_merchant_with(&["--connector", "iso8583", "--acquirer-merchant", "KILN00000000001"])?;
-    poll_until("the line is signed on", async || {
-        Ok((gateway.run_command(&["line", "list"])?[0]["phase"] == "connected").then_some(()))
-    })
-    .await?;
+    wait_until_connected(&gateway).await?;
     let mut pending = Vec::new();
     for hour in 0..12 {
         let sale = pay(&shop, &format!("{}.10", 20 + hour), "DB").await?;
@@ -79,6 +83,8 @@ async fn a_host_that_others_have_written_takes_a_whole_day_of_traffic() -> anyho
             let unanswered = pay(&shop, amount, "DB").await?;
             assert_result(&unanswered, 200, "000.200.000");
             pending.push(unanswered.id().to_owned());
+            // A payment while the line connects again would be declined.
+            wait_until_connected(&gateway).await?;
         }
         shop.advance_clock("1h").await?;
     }

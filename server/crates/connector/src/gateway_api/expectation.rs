@@ -17,6 +17,8 @@ use crate::{ConnectorOutcome, ConnectorResult, ShopperPage};
 
 /// Beginning of the codes with which sandboxes approve payments.
 const SANDBOX_APPROVAL: &str = "000.100.1";
+/// Beginning of the codes with which live entities approve payments.
+const LIVE_APPROVAL: &str = "000.000.";
 /// Name of the acquirer's own response code among the details.
 const ACQUIRER_RESPONSE: &str = "AcquirerResponse";
 /// Beginning of the names of the acquirer's ids among the details.
@@ -120,9 +122,13 @@ impl Expectation<'_> {
     /// a sandbox, whichever mode the other sandbox has used.
     fn approval_code(&self, code: ResultCode) -> Result<ResultCode, ApiFault> {
         let is_of_sandbox = code.code().starts_with(SANDBOX_APPROVAL);
+        let is_of_live_entity = code.code().starts_with(LIVE_APPROVAL);
         match self.is_live {
-            // A sandbox's approval moves no money, and a live one moves money that a test must not move.
-            Some(is_live) if is_live == is_of_sandbox => Err(ApiFault::OtherMode { code, is_live }),
+            // A sandbox's approval moves no money, and a live one moves money that a test must not move. Other approvals
+            // do not tell which of them they are.
+            Some(is_live) if !(if is_live { is_of_live_entity } else { is_of_sandbox }) => {
+                Err(ApiFault::OtherMode { code, is_live })
+            }
             _ if is_of_sandbox => Ok(codes::TEST_CONNECTOR),
             _ => Ok(code),
         }

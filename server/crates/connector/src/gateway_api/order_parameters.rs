@@ -1,6 +1,7 @@
 //! Translates the gateway's orders to the parameters of the contract.
 
 use tillgate_domain::payment::PaymentType;
+use tillgate_domain::three_ds::{AuthenticationResult, Proof, TransactionStatus};
 use tillgate_shared::money::Amount;
 use tillgate_shared::parameter::Parameters;
 
@@ -94,7 +95,7 @@ fn set_optional(all: &mut Parameters, name: &str, value: Option<&str>) {
 
 /// Sets the account of an order, and the proof of authentication. An unknown account is entered at the provider.
 fn set_account(all: &mut Parameters, order: &Order) {
-    if let Some(proof) = &order.proof {
+    if let Some(proof) = order.proof.as_ref().filter(|proof| is_accepted_proof(proof)) {
         proof.write_to(all);
     }
     match &order.account {
@@ -106,6 +107,17 @@ fn set_account(all: &mut Parameters, order: &Order) {
         }
         FullAccount::Virtual(account) => all.set("virtualAccount.accountId", account.account_id.as_str()),
         FullAccount::Unknown => {}
+    }
+}
+
+/// Returns true if the contract has a place for a proof: an authentication or an attempt with its values, a failed one,
+/// or an unavailable one. Exemptions and cards that are not enrolled have no status there.
+fn is_accepted_proof(proof: &Proof) -> bool {
+    let AuthenticationResult::Issuer(status) = proof.result else { return false };
+    match status {
+        TransactionStatus::Authenticated | TransactionStatus::Attempted => proof.eci.is_some() && proof.cavv.is_some(),
+        TransactionStatus::Failed | TransactionStatus::Unavailable => true,
+        _ => false,
     }
 }
 

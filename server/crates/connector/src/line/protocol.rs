@@ -58,7 +58,7 @@ pub enum KeyUse {
     /// The key of a new request. No other request may have used it a short while ago.
     New,
     /// The key of a request that is sent again. An answer to the earlier one is as good as an answer to this one, so
-    /// only the key of a request in flight or with an answer is refused.
+    /// only the key of a request in flight is refused.
     Repeated,
 }
 

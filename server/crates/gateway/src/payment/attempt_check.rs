@@ -184,6 +184,7 @@ pub(super) fn decline_attempt(payment: Payment, refusal: RetryRefusal) -> (Chang
     let payment = Payment {
         connector: None,
         acquirer_merchant: None,
+        place: None,
         connector_tx_ids: ConnectorTxIds::default(),
         retry: None,
         details: refusal.details(),

@@ -81,9 +81,23 @@ impl Gateway {
     /// Asks the issuer for its decision, after the method page has run or its time has passed. Begins the challenge if
     /// the issuer demands one, and otherwise authorizes or declines the payment.
     async fn request_after_method(&self, payment: Arc<Payment>) -> Result<ChallengeStep, Failure> {
-        let Some(session) = payment.three_ds_session().cloned() else {
+        // One visit asks. A second request about the same transaction would be refused, and a refusal must not count as
+        // the issuer's answer.
+        let asking = self.authentications_in_flight.mark_payment(&payment.id);
+        if asking.is_none() {
+            self.authentications_in_flight.wait_for_end(&payment.id).await;
+        }
+        // Another visit may have asked since this payment was loaded.
+        let payment = self.store.load_payment(&payment.entity, &payment.id)?.map_or(payment, Arc::new);
+        let Some(session) = payment.three_ds_session().filter(|_| payment.awaits_shopper()).cloned() else {
             return Ok(ChallengeStep::Ended(payment));
         };
+        if session.awaits_challenge() {
+            return Ok(ChallengeStep::Challenge(payment));
+        }
+        if asking.is_none() {
+            return Ok(ChallengeStep::Method(payment));
+        }
         let account = self.held_account(&payment)?;
         let has_code = matches!(&account, Some(FullAccount::Card(card)) if card.security_code.is_some());
         let policy = effective_policy(self.three_ds_policy(&payment), &payment.parameters, has_code);

@@ -17,6 +17,7 @@ use tillgate_store::{Changes, RecordKeys};
 
 use super::super::{Failure, Gateway};
 use super::in_flight::InFlightPayment;
+use crate::payment::asynchronous::page_not_found;
 use crate::payment::response_recorder::ResponseRecorder;
 
 /// Maximum time to wait for a connector. The connector's own limits should be shorter.
@@ -145,7 +146,7 @@ impl Gateway {
             return Ok(payment);
         }
         let placed = self.store.update(RecordKeys::for_payment(&payment.entity, &payment.id), move |loaded| {
-            let mut payment = loaded.payment.unwrap_or_else(|| Arc::unwrap_or_clone(payment));
+            let mut payment = loaded.payment.ok_or_else(page_not_found)?;
             if !payment.awaits_connector() {
                 return Ok((Changes::default(), Arc::new(payment)));
             }

@@ -13,17 +13,22 @@ use crate::payment::asynchronous::page_not_found;
 
 impl Gateway {
     /// Reverses a payment whose approval has arrived after the payment ended as declined. `reference` is that of the
-    /// approved request. Writes nothing for an approved payment, nor for a pending one, which is resolved, nor if the
-    /// payment has a reversal already that is pending or approved.
+    /// approved request. Writes nothing for an approved payment, nor if the payment has a reversal already that is
+    /// pending or approved. Returns false, and writes nothing, for a pending payment: it is being resolved, and may still
+    /// end as declined.
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn reverse_late_approval(&self, reference: &str) -> Result<(), Failure> {
-        let Some(id) = PaymentId::parse(reference) else { return Ok(()) };
+    pub async fn reverse_late_approval(&self, reference: &str) -> Result<bool, Failure> {
+        let Some(id) = PaymentId::parse(reference) else { return Ok(true) };
         let entities: Vec<_> = self.directory.all_entities().iter().map(|entity| entity.id.clone()).collect();
-        let Some(payment) = self.store.load_payment_of_any(&entities, &id)?.filter(needs_reversal) else {
-            return Ok(());
+        let payment = self.store.load_payment_of_any(&entities, &id)?;
+        let Some(payment) = payment.filter(|payment| payment.connector.is_some() && !payment.is_approved()) else {
+            return Ok(true);
         };
+        if payment.result.is_pending() {
+            return Ok(false);
+        }
         let tag = log_tag(id.as_str());
         let reversal = self.prepare_reversal(&payment).await?;
         let now = self.now_of_id(&payment.entity);
@@ -40,7 +45,7 @@ impl Gateway {
         if reversed.await?? {
             tracing::warn!(payment = tag, "an approval arrived after the end of its payment; the payment is reversed");
         }
-        Ok(())
+        Ok(true)
     }
 }
 

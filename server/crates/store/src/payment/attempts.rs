@@ -92,8 +92,8 @@ impl Change for AttemptDeletion {
     }
 
     fn apply(&self, context: &WriteContext<'_>) -> Result<bool, StoreError> {
-        let AttemptKeys { card, amount } = self.0;
-        context.session.send("DELETE FROM card_attempt WHERE name IN (?1, ?2)", params![card, amount])?;
+        // The card's own record has a stop alone, which the approval of another amount does not lift.
+        context.session.send("DELETE FROM card_attempt WHERE name = ?1", params![self.0.amount])?;
         Ok(false)
     }
 }

@@ -90,7 +90,16 @@ impl Store {
 
     /// Loads a payment by id. Returns `None` if it belongs to none of these entities.
     pub fn load_payment_of_any(&self, entities: &[EntityId], id: &PaymentId) -> Result<Option<Payment>, StoreError> {
-        self.readers.with_session(|session| find_payment(session, entities, id))
+        // One statement, however many entities there are.
+        let all = serde_json::to_string(entities).unwrap_or_default();
+        let query = "SELECT entity FROM payment WHERE entity IN (SELECT value FROM json_each(?1)) AND id = ?2";
+        self.readers.with_session(|session| {
+            let entity: Option<String> = session.query_optional(query, params![all, id.as_str()], |row| row.get(0))?;
+            match entity.as_deref().and_then(EntityId::parse) {
+                Some(entity) => load::load_payment(session, &entity, id),
+                None => Ok(None),
+            }
+        })
     }
 
     /// Loads a payment with its direct follow-up payments, oldest first, both from one snapshot. Returns `None` if the

@@ -64,7 +64,8 @@ fn an_approval_counts_in_its_own_mode_only() {
         ("000.100.112", false, Some("000.100.112")),
         ("000.000.000", false, None),
         ("000.000.000", true, Some("000.000.000")),
-        ("000.400.000", true, Some("000.400.000")),
+        ("000.400.000", true, None),
+        ("000.400.000", false, None),
         ("000.100.110", true, None),
         ("000.100.112", true, None),
     ] {

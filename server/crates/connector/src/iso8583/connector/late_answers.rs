@@ -83,15 +83,24 @@ impl LateApprovals {
 }
 
 impl OpenRequests {
+    /// Adds a request, unless another one has its key: that one is in flight, and this one is not sent.
     fn add(&mut self, key: &RequestKey, reference: &str) {
-        while self.order.len() >= MAX_REQUESTS {
-            if let Some(oldest) = self.order.pop_front() {
-                self.references.remove(&oldest);
+        if self.references.contains_key(key) {
+            return;
+        }
+        // Answered requests keep their place in the order until there are as many of them as of the others.
+        if self.order.len() >= 2 * MAX_REQUESTS {
+            self.order.retain(|key| self.references.contains_key(key));
+        }
+        while self.references.len() >= MAX_REQUESTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            if self.references.remove(&oldest).is_some() {
+                tracing::warn!(key = %oldest, "a request without an answer is forgotten, because there are too many");
             }
         }
-        if self.references.insert(key.clone(), reference.into()).is_none() {
-            self.order.push_back(key.clone());
-        }
+        self.references.insert(key.clone(), reference.into());
+        self.order.push_back(key.clone());
     }
 }
 

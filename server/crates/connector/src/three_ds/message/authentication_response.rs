@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tillgate_domain::three_ds::TransactionStatus;
 
 use super::WireMessage;
-use super::error_message::{ErrorCode, MessageError};
+use super::error_message::MessageError;
 use super::extension::{MessageExtension, check_extensions};
 use super::field::{FieldFormat, check_field, check_optional, check_required};
 
@@ -114,9 +114,7 @@ impl WireMessage for ARes {
             TransactionStatus::ChallengeRequired => {
                 check_required("acsURL", self.acs_url.as_deref(), FieldFormat::Url(2048))
             }
-            TransactionStatus::Failed | TransactionStatus::Rejected if self.status_reason.is_none() => {
-                Err(MessageError::new(ErrorCode::MissingElement, "transStatusReason"))
-            }
+            // A decline without its reason is still one: unreadable, it would count as "unavailable".
             _ => Ok(()),
         }
     }

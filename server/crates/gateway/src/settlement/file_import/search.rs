@@ -110,6 +110,9 @@ pub(super) fn find_target(
         let mut targets: Vec<MatchTarget> = Vec::new();
         let mut is_identified = false;
         for payment in rule.find_payments(store, scope, record)? {
+            if rule == SearchRule::ConnectorId && contradicts_line(record, &payment) {
+                continue;
+            }
             let ignores_amount = rule != SearchRule::Reference || record.record_type == RecordType::Fee;
             if !ignores_amount && payment.amount != record.amount {
                 continue;
@@ -174,7 +177,7 @@ impl SearchRule {
     ) -> Result<Vec<Payment>, StoreError> {
         let Some(import) = &record.import else { return Ok(Vec::new()) };
         Ok(match self {
-            Self::ConnectorId => find_by_connector_ids(store, scope, &record.institute.tx_ids)?,
+            Self::ConnectorId => find_by_connector_id(store, scope, &record.institute.tx_ids)?,
             Self::PaymentId => match &import.payment {
                 Some(id) => store.find_by_id(scope, id)?.into_iter().collect(),
                 None => Vec::new(),
@@ -187,27 +190,36 @@ impl SearchRule {
     }
 }
 
-/// Finds the payments with the acquirer's ids that a line names. Some of these ids are used again, such as trace
-/// numbers, so a payment that has another id than the line is left out.
-fn find_by_connector_ids(
+/// Finds the payments with the first of the acquirer's ids that a line names, or without one, or with too many such
+/// payments, with the second one.
+fn find_by_connector_id(
     store: &AdminStore,
     scope: &EntityScope,
     named: &[Option<String>],
 ) -> Result<Vec<Payment>, StoreError> {
-    let mut found = Vec::new();
-    // A payment is found by its first two ids, and the second one only since it is stored so.
-    for id in named.iter().take(2).flatten() {
-        found = store.find_by_connector_id(scope, id)?;
-        if !found.is_empty() && found.len() <= MAX_CANDIDATES {
-            break;
+    let [first, second] = [0, 1].map(|place| named.get(place).and_then(Option::as_ref));
+    let find = |id: Option<&String>| match id {
+        Some(id) => store.find_by_connector_id(scope, id),
+        None => Ok(Vec::new()),
+    };
+    let mut found = find(first)?;
+    if found.is_empty() || found.len() > MAX_CANDIDATES {
+        let by_second = find(second)?;
+        if !by_second.is_empty() {
+            found = by_second;
         }
     }
-    let has_named_ids = |payment: &Payment| {
-        let pairs = named.iter().enumerate().map(|(place, id)| (id.as_ref(), payment.connector_tx_ids.get(place)));
-        pairs.into_iter().all(|pair| !matches!(pair, (Some(named), Some(own)) if named != own))
-    };
-    found.retain(has_named_ids);
     Ok(found)
+}
+
+/// Returns true if a payment has another id than the line of a record names. Numbers of requests come again, so such a
+/// payment is another one. The second id of other connectors is none by which institutes name a payment.
+fn contradicts_line(record: &ReconciliationRecord, payment: &Payment) -> bool {
+    let pairs = record.institute.tx_ids.iter().take(2).zip(0..);
+    let mut differing = pairs.filter(|(named, place)| {
+        named.as_ref().zip(payment.connector_tx_ids.get(*place)).is_some_and(|(named, own)| named != own)
+    });
+    payment.place.is_some() && differing.next().is_some()
 }
 
 /// Returns the effect of a line that is about one payment only, or the reason why there is none.
