@@ -124,8 +124,8 @@ impl Expectation<'_> {
         let is_of_sandbox = code.code().starts_with(SANDBOX_APPROVAL);
         let is_of_live_entity = code.code().starts_with(LIVE_APPROVAL);
         match self.is_live {
-            // A sandbox's approval moves no money, and a live one moves money that a test must not move. Other approvals
-            // do not tell which of them they are.
+            // A sandbox's approval moves no money, and a live one moves money that a test must not move. Others do not
+            // tell which of them they are.
             Some(is_live) if !(if is_live { is_of_live_entity } else { is_of_sandbox }) => {
                 Err(ApiFault::OtherMode { code, is_live })
             }

@@ -14,8 +14,8 @@ use crate::payment::asynchronous::page_not_found;
 impl Gateway {
     /// Reverses a payment whose approval has arrived after the payment ended as declined. `reference` is that of the
     /// approved request. Writes nothing for an approved payment, nor if the payment has a reversal already that is
-    /// pending or approved. Returns false, and writes nothing, for a pending payment: it is being resolved, and may still
-    /// end as declined.
+    /// pending or approved. Returns false, and writes nothing, for a pending payment: it is being resolved, and may
+    /// still end as declined.
     ///
     /// # Errors
     /// If the store fails.
