@@ -28,8 +28,7 @@ pub(super) async fn list_result_codes() -> Response {
 
 /// Responds 200 while the store can write and read, otherwise 503 with the reason. Also responds 503 while the server
 /// is about to stop, so that a proxy sends requests elsewhere. The check writes a row, at most once per second; in
-/// between, the last result is repeated. Names the mistakes in the set-up
-/// and the lines to acquirers in all cases.
+/// between, the last result is repeated. Names the mistakes in the set-up and the lines to acquirers in all cases.
 pub(super) async fn read_health(State(state): State<Arc<AppState>>) -> Response {
     let ndc = new_ndc(None);
     let mut faults = state.setup_faults.clone();

@@ -139,6 +139,26 @@ pub struct Modification {
     pub is_repeated: bool,
 }
 
+impl Modification {
+    /// Makes the reversal of a payment's own request that no merchant has asked for. The connector's ids of the request
+    /// are not known. `reference` and `is_repeated` are those of the reversal.
+    pub fn reversal_of(payment: &Payment, reference: String, is_repeated: bool) -> Self {
+        Self {
+            reference,
+            original_reference: payment.id.as_str().to_owned(),
+            earlier: EarlierPayment::of_request(payment, payment.id.as_str()),
+            place: None,
+            merchant_id: payment.acquirer_merchant_id().to_owned(),
+            connector_tx_ids: ConnectorTxIds::default(),
+            amount: payment.connector_amount(),
+            descriptor: None,
+            capture: CaptureTerms::default(),
+            forced_result_code: None,
+            is_repeated,
+        }
+    }
+}
+
 /// The terms of a capture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CaptureTerms {

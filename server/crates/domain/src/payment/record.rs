@@ -169,6 +169,12 @@ impl Payment {
         Self { result, redirect: None, pay_to: None, unannounced: false, ..self }
     }
 
+    /// Returns the payment without its connector, for one that the gateway declines itself.
+    #[must_use]
+    pub fn without_connector(self) -> Self {
+        Self { connector: None, acquirer_merchant: None, place: None, ..self }
+    }
+
     /// Returns the payment without the checks and details of its connector's response.
     #[must_use]
     pub fn without_response_details(self) -> Self {

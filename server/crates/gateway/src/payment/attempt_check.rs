@@ -180,15 +180,11 @@ pub(crate) fn refused_result(refusal: RetryRefusal) -> ConnectorResult {
 /// Changes a drafted payment to one declined by the rules, without the data of a connector, and returns the changes
 /// that store it.
 pub(super) fn decline_attempt(payment: Payment, refusal: RetryRefusal) -> (Changes, Arc<Payment>) {
-    let payment = payment.declined(refusal.code).without_response_details();
     let payment = Payment {
-        connector: None,
-        acquirer_merchant: None,
-        place: None,
         connector_tx_ids: ConnectorTxIds::default(),
         retry: None,
         details: refusal.details(),
-        ..payment
+        ..payment.declined(refusal.code).without_connector().without_response_details()
     };
     let payment = Arc::new(payment);
     (Changes::default().with_payment(Arc::clone(&payment)), payment)

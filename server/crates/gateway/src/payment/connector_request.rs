@@ -71,9 +71,9 @@ impl Gateway {
             order,
             now: payment.created,
             return_url: page.map(|page| format!("{public}v1/return/{}", page.as_str())),
+            prepared: Instant::now(),
             // Marked before the payment is written. Otherwise the worker could find the new intent and ask the
             // connector as well.
-            prepared: Instant::now(),
             guard: self.payments_in_flight.mark_payment(&payment.id),
         }
     }

@@ -232,8 +232,7 @@ fn decline_by_risk(
     reversal: Option<(PaymentId, ResultCode)>,
     wallet_token: Option<UsedWalletToken>,
 ) -> (Changes, Arc<Payment>) {
-    let payment = payment.declined(code);
-    let mut payment = Payment { connector: None, schedule: None, acquirer_merchant: None, place: None, ..payment };
+    let mut payment = Payment { schedule: None, ..payment.declined(code).without_connector() };
     if reversal.is_none() {
         // An in-process connector has answered already, but the payment is not executed.
         payment = Payment { connector_tx_ids: ConnectorTxIds::default(), ..payment.without_response_details() };

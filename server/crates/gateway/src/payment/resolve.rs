@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use tillgate_connector::recorded_messages::collect_messages;
 use tillgate_connector::{CaptureTerms, Connector, ConnectorOutcome, EarlierPayment, Inquiry, Modification};
 use tillgate_domain::id::{EntityId, PaymentId};
-use tillgate_domain::payment::{ConnectorTxIds, ModificationType, Payment, PaymentType};
+use tillgate_domain::payment::{ModificationType, Payment, PaymentType};
 use tillgate_shared::result::codes;
 use tillgate_store::timer::{Timer, TimerKind};
 use tillgate_store::{Changes, RecordKeys};
@@ -170,20 +170,8 @@ impl Gateway {
             }
         };
         let Some(code) = code_of_reversal else { return known.unwrap_or(ConnectorOutcome::Unknown) };
-        let reversal = Modification {
-            // The key is always the same, because the reversal is repeated until the connector confirms it.
-            reference: format!("{id}-reversal"),
-            original_reference: id.as_str().to_owned(),
-            earlier: EarlierPayment::of_request(payment, id.as_str()),
-            place: None,
-            merchant_id: inquiry.merchant_id,
-            connector_tx_ids: ConnectorTxIds::default(),
-            amount,
-            descriptor: None,
-            capture: CaptureTerms::default(),
-            forced_result_code: None,
-            is_repeated: true,
-        };
+        // The key is always the same, because the reversal is repeated until the connector confirms it.
+        let reversal = Modification::reversal_of(payment, format!("{id}-reversal"), true);
         match wait_for_outcome(connector.reverse(&reversal)).await {
             ConnectorOutcome::Approved(_) => ConnectorOutcome::from(code),
             // Without the confirmation the payment could still succeed at the connector, so it stays pending.

@@ -1,9 +1,9 @@
 //! Reversals that nobody requests: of a payment that must not stay charged, because its shopper has abandoned it or it
 //! was declined after its connector's approval. A refund replaces a reversal that is declined.
 
-use tillgate_connector::{CaptureTerms, ConnectorResult, EarlierPayment, Modification};
+use tillgate_connector::{ConnectorResult, Modification};
 use tillgate_domain::id::{PaymentId, log_tag};
-use tillgate_domain::payment::{ConnectorTxIds, Payment, PaymentType};
+use tillgate_domain::payment::{Payment, PaymentType};
 use tillgate_shared::result::{ResultCode, codes};
 
 use super::super::{Failure, Gateway};
@@ -42,19 +42,7 @@ impl Gateway {
         if payment.connector.is_some() {
             return codes::PENDING;
         }
-        let modification = Modification {
-            reference: reversal.as_str().to_owned(),
-            original_reference: payment.id.as_str().to_owned(),
-            earlier: EarlierPayment::of_request(payment, payment.id.as_str()),
-            place: None,
-            merchant_id: payment.acquirer_merchant_id().to_owned(),
-            connector_tx_ids: ConnectorTxIds::default(),
-            amount: payment.connector_amount(),
-            descriptor: None,
-            capture: CaptureTerms::default(),
-            forced_result_code: None,
-            is_repeated: false,
-        };
+        let modification = Modification::reversal_of(payment, reversal.as_str().to_owned(), false);
         let Some(route) = self.route_of(payment) else { return codes::METHOD_NOT_CONFIGURED };
         route.connector.reverse(&modification).await.result().map_or(codes::PENDING, |result| result.code)
     }

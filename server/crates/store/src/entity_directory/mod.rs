@@ -309,12 +309,16 @@ impl Directory {
     /// Returns the identifier that mandates for an entity's direct debits name as the creditor's: its own, or else that
     /// of its merchant. `None` if neither has one, or the entity is unknown.
     pub fn creditor_id(&self, entity: &EntityId) -> Option<String> {
+        self.find_deciding_entity(entity, CREDITOR_ID)?.settings.sepa_creditor_id.clone()
+    }
+
+    /// Returns the entity whose value of a setting applies to an entity: its merchant if the entity is a channel without
+    /// its own value, and otherwise the entity itself. `None` if the entity is unknown.
+    pub fn find_deciding_entity(&self, entity: &EntityId, setting: &str) -> Option<Arc<Entity>> {
         let entity = self.find_entity(entity)?;
         let merchant = entity.parent_merchant().and_then(|merchant| self.find_entity(merchant));
-        let is_own =
-            |entity: &Entity| find_setting(CREDITOR_ID).is_some_and(|setting| setting.is_own(&entity.settings));
-        let decides = merchant.filter(|_| !is_own(&entity)).unwrap_or(entity);
-        decides.settings.sepa_creditor_id.clone()
+        let is_own = find_setting(setting).is_some_and(|setting| setting.is_own(&entity.settings));
+        Some(merchant.filter(|_| !is_own).unwrap_or(entity))
     }
 
     /// Returns the parameter formats for an entity's requests: compatible if it or its merchant has the compatibility
