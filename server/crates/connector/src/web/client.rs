@@ -101,8 +101,15 @@ pub struct WebResponse {
     pub body: Bytes,
 }
 
-/// A client over HTTPS, or over HTTP on this machine.
-pub(crate) type HttpsClient = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+/// A client over HTTPS, or over HTTP on this machine, without limits of its own but that of a new connection. Its
+/// clones share connections.
+#[derive(Clone)]
+pub(crate) struct HttpsClient {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    /// The runtime that drives the connections. Requests of all runtimes share them, so none may belong to one of low
+    /// priority.
+    runtime: Handle,
+}
 
 /// A client of one host. Its clones share connections and limits.
 #[derive(Clone)]
@@ -113,9 +120,6 @@ pub struct WebClient {
     body_limit: usize,
     /// Limits the concurrent requests, all and those of each merchant.
     calls: Shares,
-    /// The runtime that drives the connections. Requests of all runtimes share them, so none may belong to one of low
-    /// priority.
-    runtime: Handle,
 }
 
 impl fmt::Debug for WebClient {
@@ -131,10 +135,8 @@ impl WebClient {
     /// # Errors
     /// If the system's certificates cannot be used, or outside of a runtime.
     pub fn new(deadlines: Deadlines, body_limit: usize) -> std::io::Result<Self> {
-        let client = build_https_client(deadlines.connect)?;
-        let runtime = Handle::try_current().map_err(std::io::Error::other)?;
         let calls = Shares::new(MAX_CONCURRENT_CALLS, MERCHANT_CALLS);
-        Ok(Self { client, deadlines, body_limit, calls, runtime })
+        Ok(Self { client: HttpsClient::new(deadlines.connect)?, deadlines, body_limit, calls })
     }
 
     /// Takes a place for a request about a merchant's payment, and waits for one at most for the limit `connect`.
@@ -154,17 +156,41 @@ impl WebClient {
     pub async fn send(&self, _place: Place, request: Request<Full<Bytes>>) -> Result<WebResponse, WebFailure> {
         let Deadlines { head, whole, .. } = self.deadlines;
         let exchange = async {
-            match tokio::time::timeout(head, self.await_response(request)).await {
+            match tokio::time::timeout(head, self.client.await_response(request)).await {
                 Err(_) => Err(WebFailure::Unanswered(WebFault::Late(head.as_millis()))),
-                Ok(response) => self.read_response(response?).await,
+                Ok(response) => read_response(response?, self.body_limit).await,
             }
         };
         let late = Err(WebFailure::Unanswered(WebFault::Late(whole.as_millis())));
         tokio::time::timeout(whole, exchange).await.unwrap_or(late)
     }
+}
+
+impl HttpsClient {
+    /// Creates a client with this time limit of a new connection. Its connections belong to the current runtime.
+    ///
+    /// # Errors
+    /// If the system's certificates cannot be used, or outside of a runtime.
+    pub(crate) fn new(connect: Duration) -> std::io::Result<Self> {
+        let mut connector = HttpConnector::new();
+        connector.enforce_http(false);
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(connect));
+        let connector = HttpsConnectorBuilder::new()
+            .with_provider_and_platform_verifier(rustls::crypto::ring::default_provider())?
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(connector);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(MAX_IDLE_TIME)
+            .pool_max_idle_per_host(IDLE_CONNECTIONS)
+            .build(connector);
+        Ok(Self { client, runtime: Handle::try_current().map_err(std::io::Error::other)? })
+    }
 
     /// Sends a request in the runtime of the connections, and waits for the head of its response.
-    async fn await_response(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, WebFailure> {
+    pub(crate) async fn await_response(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, WebFailure> {
         // The set drops the request together with itself.
         let mut task = JoinSet::new();
         task.spawn_on(self.client.request(request), &self.runtime);
@@ -178,44 +204,23 @@ impl WebClient {
             Some(Err(_)) | None => Err(WebFailure::Unanswered(WebFault::Broken("this process stops".to_owned()))),
         }
     }
-
-    /// Reads a response to its end.
-    async fn read_response(&self, response: Response<Incoming>) -> Result<WebResponse, WebFailure> {
-        let (head, body) = response.into_parts();
-        let body = match Limited::new(body, self.body_limit).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<LengthLimitError>() => {
-                return Err(WebFailure::Unanswered(WebFault::TooLong(self.body_limit)));
-            }
-            Err(error) => return Err(WebFailure::Unanswered(WebFault::Broken(error.to_string()))),
-        };
-        Ok(WebResponse { status: head.status.as_u16(), headers: head.headers, body })
-    }
 }
 
-/// Creates a client that reuses connections, with this time limit of a new one.
-///
-/// # Errors
-/// If the system's certificates cannot be used.
-pub(crate) fn build_https_client(connect: Duration) -> std::io::Result<HttpsClient> {
-    let mut connector = HttpConnector::new();
-    connector.enforce_http(false);
-    connector.set_nodelay(true);
-    connector.set_connect_timeout(Some(connect));
-    let connector = HttpsConnectorBuilder::new()
-        .with_provider_and_platform_verifier(rustls::crypto::ring::default_provider())?
-        .https_or_http()
-        .enable_http1()
-        .wrap_connector(connector);
-    Ok(Client::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(MAX_IDLE_TIME)
-        .pool_max_idle_per_host(IDLE_CONNECTIONS)
-        .build(connector))
+/// Reads a response to its end, of at most `limit` bytes.
+pub(crate) async fn read_response(response: Response<Incoming>, limit: usize) -> Result<WebResponse, WebFailure> {
+    let (head, body) = response.into_parts();
+    let body = match Limited::new(body, limit).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => {
+            return Err(WebFailure::Unanswered(WebFault::TooLong(limit)));
+        }
+        Err(error) => return Err(WebFailure::Unanswered(WebFault::Broken(error.to_string()))),
+    };
+    Ok(WebResponse { status: head.status.as_u16(), headers: head.headers, body })
 }
 
 /// Returns the message of an error's innermost cause.
-pub(crate) fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
+fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;

@@ -312,8 +312,8 @@ impl Directory {
         self.find_deciding_entity(entity, CREDITOR_ID)?.settings.sepa_creditor_id.clone()
     }
 
-    /// Returns the entity whose value of a setting applies to an entity: its merchant if the entity is a channel without
-    /// its own value, and otherwise the entity itself. `None` if the entity is unknown.
+    /// Returns the entity whose value of a setting applies to an entity: its merchant if the entity is a channel
+    /// without its own value, and otherwise the entity itself. `None` if the entity is unknown.
     pub fn find_deciding_entity(&self, entity: &EntityId, setting: &str) -> Option<Arc<Entity>> {
         let entity = self.find_entity(entity)?;
         let merchant = entity.parent_merchant().and_then(|merchant| self.find_entity(merchant));

@@ -6,15 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::http::{HeaderValue, Request, Response, header};
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
-use hyper::body::Incoming;
+use axum::http::{HeaderValue, Request, header};
+use http_body_util::Full;
 use jiff::Timestamp;
 use serde::Serialize;
 use tillgate_net::shares::Shares;
 use tillgate_os::clock::Clock;
-use tokio::runtime::Handle;
-use tokio::task::JoinSet;
 use zeroize::Zeroizing;
 
 use super::super::message::{MessageError, MessageOrError, MessageVersion, WireMessage, read_message};
@@ -23,7 +20,8 @@ use crate::http::signature::{
     sign_response,
 };
 use crate::http::{HostAddress, SharedKey};
-use crate::web::client::{HttpsClient, build_https_client, innermost_cause};
+use crate::web::client::{HttpsClient, read_response};
+use crate::web::{WebFailure, WebFault, WebResponse};
 
 /// Time limit of a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
@@ -80,8 +78,6 @@ pub struct MessageClient {
     key: SharedKey,
     clock: Arc<dyn Clock>,
     calls: Shares,
-    /// The runtime that drives the connections, as requests may come from threads of low priority.
-    runtime: Handle,
 }
 
 impl fmt::Debug for MessageClient {
@@ -96,9 +92,8 @@ impl MessageClient {
     /// # Errors
     /// If the system's certificates cannot be used, or outside of a runtime.
     pub fn new(address: HostAddress, key: SharedKey, clock: Arc<dyn Clock>) -> std::io::Result<Self> {
-        let client = build_https_client(CONNECT_TIME)?;
-        let runtime = Handle::try_current().map_err(std::io::Error::other)?;
-        Ok(Self { client, address, key, clock, calls: Shares::new(MAX_CALLS, MERCHANT_CALLS), runtime })
+        let (client, calls) = (HttpsClient::new(CONNECT_TIME)?, Shares::new(MAX_CALLS, MERCHANT_CALLS));
+        Ok(Self { client, address, key, clock, calls })
     }
 
     /// Returns the same client for another address, with the same key. A directory server sends results to addresses
@@ -136,8 +131,9 @@ impl MessageClient {
         let exchange = async {
             let _place = self.calls.take(request.merchant).await;
             let (signature, sent) = self.build_request(&request)?;
-            let response = self.await_response(sent).await?;
-            self.read_answer(&signature, request.version, response).await
+            let response = self.client.await_response(sent).await.map_err(exchange_fault)?;
+            let response = read_response(response, A::SIZE_LIMIT).await.map_err(exchange_fault)?;
+            self.read_answer(&signature, request.version, &response)
         };
         let late = ExchangeFault::Late(request.time_limit.as_millis());
         tokio::time::timeout(request.time_limit, exchange).await.unwrap_or(Err(late))
@@ -166,36 +162,31 @@ impl MessageClient {
         Ok((signature, built))
     }
 
-    /// Sends a request in the runtime of the connections, and waits for the head of the answer.
-    async fn await_response(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, ExchangeFault> {
-        // The set drops the request together with itself.
-        let mut task = JoinSet::new();
-        task.spawn_on(self.client.request(request), &self.runtime);
-        match task.join_next().await {
-            Some(Ok(Ok(response))) => Ok(response),
-            Some(Ok(Err(error))) => Err(ExchangeFault::Connection(innermost_cause(&error))),
-            Some(Err(_)) | None => Err(ExchangeFault::Connection("this process stops".to_owned())),
-        }
-    }
-
-    /// Reads an answer to its end, and verifies its signature before its content.
-    async fn read_answer<A: WireMessage>(
+    /// Verifies the signature of an answer before its content.
+    fn read_answer<A: WireMessage>(
         &self,
         request: &Signature,
         version: Option<MessageVersion>,
-        response: Response<Incoming>,
+        response: &WebResponse,
     ) -> Result<MessageOrError<A>, ExchangeFault> {
-        let (head, body) = response.into_parts();
-        let body = match Limited::new(body, A::SIZE_LIMIT).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<LengthLimitError>() => return Err(ExchangeFault::TooLong(A::SIZE_LIMIT)),
-            Err(error) => return Err(ExchangeFault::Connection(error.to_string())),
-        };
-        let status = head.status.as_u16();
-        let signature = head.headers.get(SIGNATURE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        if !is_response_signed_by(&self.key, request, status, &body, signature) {
+        let WebResponse { status, headers, body } = response;
+        let status = *status;
+        let signature = headers.get(SIGNATURE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if !is_response_signed_by(&self.key, request, status, body, signature) {
             return Err(ExchangeFault::Unsigned(status));
         }
-        read_message(&body, version).map_err(|error| ExchangeFault::Message(status, error))
+        read_message(body, version).map_err(|error| ExchangeFault::Message(status, error))
+    }
+}
+
+/// Translates a failed exchange. Whether the request was sent does not matter: an authentication is asked for once.
+fn exchange_fault(failure: WebFailure) -> ExchangeFault {
+    let (WebFailure::NotSent(fault) | WebFailure::Unanswered(fault)) = failure;
+    match fault {
+        WebFault::TooLong(limit) => ExchangeFault::TooLong(limit),
+        WebFault::Connection(text) | WebFault::Broken(text) | WebFault::Request(text) => {
+            ExchangeFault::Connection(text)
+        }
+        WebFault::Busy(_) | WebFault::Late(_) => ExchangeFault::Connection(fault.to_string()),
     }
 }
